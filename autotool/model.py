@@ -1,0 +1,237 @@
+"""The vocabulary of autotool: plain, frozen data that crosses rooms and processes.
+
+Nothing here holds a live function, a socket or a module; everything can be written as JSON.
+
+Glossary:
+    target      what a person names: `pkg.mod`, `pkg.mod:name`, `./file.py`
+    source      the kind of thing a target is
+    candidate   one callable that can be served, before it has its final name
+    refusal     one callable that cannot be served, with the reason
+    tool        one callable thing as the Model Context Protocol sees it
+    catalog     the ordered, immutable set of tools that a server offers (`autotool.catalog`)
+    front       the server process; it never imports a person's code
+    worker      the process that imports targets and runs functions
+    caller      who calls: an authenticated principal, or the local user
+    modern      protocol revision 2026-07-28; legacy: revisions with an `initialize` handshake
+    key         `module:qualified.name`, by which front and worker mean the same callable
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ParameterKind = Literal[
+    "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
+]
+
+TypeOrigin = Literal["annotation", "stub", "typeshed", "docstring", "default", "open"]
+"""Where a parameter's type came from; `open` means that nothing is known and nothing is claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reference to what a person wants served, parsed but not imported.
+
+    Attributes:
+        text: the words the person typed.
+        location: a dotted module name, or the path of a file that ends in `.py`.
+        is_file: whether `location` is a path.
+        attribute: the dotted path after the colon, or "" for the whole module.
+        is_factory: whether the attribute is called, without arguments, for the object to serve (`pkg.mod:make()`).
+    """
+
+    text: str
+    location: str
+    is_file: bool = False
+    attribute: str = ""
+    is_factory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of the functions that the targets hold are wanted.
+
+    Attributes:
+        include: globs over function names and `module.name`; empty means all.
+        exclude: globs that take away again.
+        recursive: whether a package's submodules are read too.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    recursive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a callable as a person reads about it in `show`.
+
+    Attributes:
+        name: the name in Python.
+        wire_name: the name in the input schema; differs for aliases and names that clients refuse.
+        kind: as `inspect.Parameter.kind`, in lower case.
+        required: whether a call must give it.
+        schema: its JSON Schema, as it stands in the input schema; empty when hidden.
+        description: what its author says of it, or "".
+        type_text: the type as a person would write it, for example `list[str]`; "" when unknown.
+        type_origin: where the type came from.
+        hidden: why it is not offered, or "" when it is.
+    """
+
+    name: str
+    wire_name: str
+    kind: ParameterKind
+    required: bool
+    schema: dict[str, Any] = field(default_factory=dict)
+    description: str = ""
+    type_text: str = ""
+    type_origin: TypeOrigin = "open"
+    hidden: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a hint has its value: `hint` is a field of `Hints`, `reason` one clause for a person."""
+
+    hint: str
+    value: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The four behaviour hints of a tool (MCP `ToolAnnotations`), all stated.
+
+    The defaults are those of the specification and stand wherever there is no evidence.
+    """
+
+    read_only: bool = False
+    destructive: bool = True
+    idempotent: bool = False
+    open_world: bool = True
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One callable that can be served, as the worker describes it to the front.
+
+    Attributes:
+        key: `module:qualified.name`, unique in one worker.
+        name: the name it would like, not yet cleaned or made unique.
+        qualifier: the dotted module name (or file stem), used in the tool's name only where two would meet.
+        title: a short name for people.
+        description: what it does; never empty.
+        input_schema: JSON Schema 2020-12 of its arguments, one flat object.
+        output_schema: JSON Schema of its result, or None where none can be promised.
+        parameters: in the order of the signature, hidden ones included.
+        hints: its behaviour hints.
+        is_async: whether it runs in the worker's loop rather than in a thread.
+        file: the source file, or "".
+        line: the line of its definition, or 0.
+        warnings: what a person should know about it, one sentence each.
+        tags: words by which an allowlist can name it.
+    """
+
+    key: str
+    name: str
+    qualifier: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    hints: Hints = Hints()
+    is_async: bool = False
+    file: str = ""
+    line: int = 0
+    warnings: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One thing that is not served: `subject` (`module:name`, or a target), why, and what can be done."""
+
+    subject: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a worker found behind its targets.
+
+    Attributes:
+        candidates: in the order in which the targets and their modules name them.
+        refusals: what was left out, with reasons.
+        package: name, version and summary of the distribution that was wrapped, each may be "".
+    """
+
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...] = ()
+    package: tuple[str, str, str] = ("", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool with its final name. `candidate` says everything else."""
+
+    name: str
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One call, on its way to the code that runs it.
+
+    Attributes:
+        key: the candidate's key.
+        arguments: the `arguments` object as the client sent it, parsed strictly.
+        timeout_s: seconds after which the call is stopped; 0 means no limit.
+        max_output_bytes: the most bytes of text that the result may have.
+        wants_progress: whether progress reports are of use to the caller.
+    """
+
+    key: str
+    arguments: dict[str, Any]
+    timeout_s: float = 60.0
+    max_output_bytes: int = 256_000
+    wants_progress: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended. What the client receives is already serialised, so that it is written only once.
+
+    Attributes:
+        is_error: whether this is a tool error.
+        content: a JSON array of MCP content blocks, UTF-8, never empty.
+        structured: the structured content as JSON, or None where there is none (errors).
+        truncated: whether something was left out for its size; the text then says so.
+        error_type: the name of the exception class behind an error, or "".
+    """
+
+    is_error: bool
+    content: bytes
+    structured: bytes | None = None
+    truncated: bool = False
+    error_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One progress report of a running call: how far, of how much (None when unknown), in which words."""
+
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls. `name` is a principal's name, or "local"; `scopes` what they may use."""
+
+    name: str = "local"
+    scopes: tuple[str, ...] = ()
