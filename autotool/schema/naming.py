@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 MAX_LENGTH = 64
+_MOST_LISTED = 6
 
 _TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_TOOL = re.compile(r"[^A-Za-z0-9_-]+")
@@ -33,8 +34,8 @@ def is_legal(name: str) -> bool:
 def clean(name: str) -> str:
     """Make a legal tool name of any text; a legal one keeps its spelling.
 
-    Runs of other characters become one `_`; a name that does not begin with a letter gets `tool_` in front; one
-    with nothing legal in it becomes `tool_` and a hash; a long one is cut and ends in a hash of the whole.
+    Runs of other characters become one `_`; a name that does not begin with a letter gets `tool_` in front;
+    one with nothing legal in it becomes `tool_` and a hash; a long one is cut and ends in a hash of the whole.
     """
     if is_legal(name):
         return name
@@ -80,9 +81,9 @@ def title(name: str) -> str:
 def assign(wanted: Sequence[Wanted]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give each callable a legal name of its own, the same whatever the order.
 
-    A name that was legal keeps its spelling. Where callables of several modules meet, all of them are qualified
-    by as much of the end of their module's name as tells them apart; where that is not enough, by their owner's
-    name (`Class.method`) or by a short hash.
+    A name that was legal keeps its spelling. Where callables of several modules meet, all of them are
+    qualified by as much of the end of their module's name as tells them apart; where that is not enough, by
+    their owner's name (`Class.method`) or by a short hash.
 
     Returns:
         The names, in the order of `wanted`, and one sentence for each name that was wanted more than once.
@@ -104,6 +105,12 @@ def assign(wanted: Sequence[Wanted]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         )
         warnings.append(f"{len(members)} functions would be called `{name}`; they are offered as {told}.")
     return tuple(names[index] for index in range(len(wanted))), tuple(warnings)
+
+
+def _list(keys: dict[str, str]) -> str:
+    told = [f"`{name}` ({keys[name]})" for name in sorted(keys)[:_MOST_LISTED]]
+    more = len(keys) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more else "")
 
 
 def _settle(
