@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import commonprefix
 from typing import Any
 
 from autotool.model import Candidate, Refusal, ToolSpec
@@ -58,13 +57,14 @@ class Catalog:
         return tuple(near or [other for other in self._by_name if len(words) > 2 and words in other][:3])
 
     def _worth_comparing(self, words: str) -> list[str]:
-        # With thousands of tools an unknown name must not hold up the server: exact ratios are worked out only
-        # for names of about this length, and of many such for those that begin most alike.
+        # With thousands of tools an unknown name must not hold up the server: exact ratios are worked out
+        # only for names of about this length, and of many such for those that share most pairs of letters.
         room = max(2, len(words) // 3)
         pool = [other for other in self._by_name if abs(len(other) - len(words)) <= room]
         if len(pool) <= _MOST_COMPARED:
             return pool
-        return heapq.nlargest(_MOST_COMPARED, pool, key=lambda other: len(commonprefix((words, other))))
+        pairs = [words[at : at + 2] for at in range(len(words) - 1)]
+        return heapq.nlargest(_MOST_COMPARED, pool, key=lambda other: sum(pair in other for pair in pairs))
 
     def select(self, predicate: Callable[[ToolSpec], bool]) -> Catalog:
         """The catalog of the tools for which `predicate` holds, in the same order, under the same names."""

@@ -35,7 +35,8 @@ def clean(name: str) -> str:
     """Make a legal tool name of any text; a legal one keeps its spelling.
 
     Runs of other characters become one `_`; a name that does not begin with a letter gets `tool_` in front;
-    one with nothing legal in it becomes `tool_` and a hash; a long one is cut and ends in a hash of the whole.
+    one with nothing legal in it becomes `tool_` and a hash; a long one is cut and ends in a hash of the
+    whole.
     """
     if is_legal(name):
         return name
@@ -100,9 +101,7 @@ def assign(wanted: Sequence[Wanted]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = _settle(name, sorted((wanted[index][2], index) for index in members), wanted, taken)
         names.update(found)
         taken.update(found.values())
-        told = ", ".join(
-            f"`{found[index]}` ({wanted[index][2]})" for index in sorted(found, key=lambda i: found[i])
-        )
+        told = _list({new: wanted[index][2] for index, new in found.items()})
         warnings.append(f"{len(members)} functions would be called `{name}`; they are offered as {told}.")
     return tuple(names[index] for index in range(len(wanted))), tuple(warnings)
 
