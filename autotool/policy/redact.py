@@ -1,0 +1,189 @@
+"""Masks secrets in text that leaves. Each mask says what kind it hid, so that a false one can be seen.
+
+This is a net under careful code, not a wall: what has no known shape, name or value passes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from autotool.errors import ConfigError
+from autotool.policy.sanitize import read_json_string
+from autotool.policy.tokens import SHAPES, is_secret_value, is_secret_variable, secret_kind
+
+_SHORTEST_SECRET = 8
+
+# Part of every secret name, in lower case; what follows it and stands before it decides in `secret_kind`.
+_NAME_PARTS = (
+    "passw", "pwd", "passphrase", "passcode", "secret", "token", "api_key", "api-key", "apikey", "access_key",
+    "access-key", "accesskey", "private_key", "private-key", "privatekey", "account_key", "accountkey",
+    "signing_key", "encryption_key", "credential", "authorization",
+)  # fmt: skip
+_PAIR = re.compile(
+    rf"(?:{'|'.join(_NAME_PARTS)})[A-Za-z0-9_]{{0,16}}"
+    r"(?P<mark>\\?[\"'`]?[ \t]{0,8}(?:=>|:=|==?|:)[ \t]{0,8})"
+    r"(?:(?P<quote>\\?[\"'])(?P<quoted>[^\"'\\\r\n]{1,1024}+)|(?P<bare>[^\s\"'`,;&(){}<>\\]{1,1024}+))",
+    re.IGNORECASE,
+)
+_KEY_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
+_PROSE = re.compile(r"[ \t]+[A-Za-z]")
+_JSON_STRING = re.compile(rb'("(?:[^"\\]++|\\.)*+")(\s*+:)?', re.DOTALL)
+_URL_PASSWORD = re.compile(r"://[^\s/:@]{0,256}:([^\s/]{1,512})@")
+_PLAIN = re.compile(
+    r"[A-Za-z]+|[0-9.,:+-]+|(?:~|\.{1,2})?[/\\].*|[A-Za-z]:[/\\].*|[a-z+]+://[^@]*", re.DOTALL
+)
+
+
+class Redactor:
+    """Masks what looks like a secret, is known to be one, or stands beside the name of one.
+
+    Args:
+        patterns: regular expressions of the person's own; each match is masked as a whole.
+        secrets: values that must never leave, or a mapping of the names they are told by to the values.
+
+    Raises:
+        ConfigError: a pattern is not a regular expression, or matches the empty text.
+    """
+
+    def __init__(self, patterns: Sequence[str] = (), secrets: Iterable[str] | Mapping[str, str] = ()) -> None:
+        self._patterns = tuple(_compiled(pattern) for pattern in patterns)
+        named = secrets if isinstance(secrets, Mapping) else dict.fromkeys(secrets, "")
+        values = _by_value(cast("Mapping[str, str]", named), isinstance(secrets, Mapping))
+        self._secrets = tuple(sorted(values.items(), key=lambda item: -len(item[0])))
+        self._json_secrets = tuple(
+            {form.encode() for value, _ in self._secrets for form in _json_forms(value)}
+        )
+
+    def clean(self, text: str) -> str:
+        """The text with secrets masked; the same object when there are none."""
+        for value, kind in self._secrets:
+            if value in text:
+                text = text.replace(value, f"[redacted: {kind}]")
+        for pattern in self._patterns:
+            text = pattern.sub("[redacted: configured pattern]", text)
+        for shape in SHAPES:
+            if any(mark in text for mark in shape.marks):
+                text = shape.pattern.sub(lambda match, kind=shape.kind: _masked(match, kind), text)
+        return _PAIR.sub(_masked_pair, text) if _has_name(text.lower()) else text
+
+    def clean_json(self, data: bytes) -> bytes:
+        """Mask secrets in every string of serialised JSON; the same object when there are none.
+
+        A member's value is masked whole where its key names a secret. Everything else stays byte for byte.
+        """
+        if not self._is_suspicious(data):
+            return data
+        key, key_end = "", -1
+
+        def masked(match: re.Match[bytes]) -> bytes:
+            nonlocal key, key_end
+            token, colon = match.group(1), match.group(2)
+            text = read_json_string(token)
+            if colon is not None:
+                key, key_end = text, match.end()
+                cleaned = self.clean(text)
+            else:
+                follows = key_end >= 0 and not data[key_end : match.start()].strip()
+                cleaned = self._member(key if follows else "", text)
+            if cleaned == text:
+                return match.group()
+            return json.dumps(cleaned, ensure_ascii=False).encode("utf-8", "replace") + (colon or b"")
+
+        result = _JSON_STRING.sub(masked, data)
+        return data if result == data else result
+
+    def _member(self, key: str, value: str) -> str:
+        kind = secret_kind(key) if key else ""
+        if kind and not value.startswith("[redacted: ") and is_secret_value(value, kind):
+            return f"[redacted: {kind}]"
+        return self.clean(value)
+
+    def _is_suspicious(self, data: bytes) -> bool:
+        if self._patterns or any(value in data for value in self._json_secrets):
+            return True
+        return any(mark in data for mark in _JSON_MARKS) or _has_name_bytes(data.lower())
+
+
+def environment_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """Values of variables named as secrets, and passwords in their URLs, by the name of the variable.
+
+    Left out, because masking them would harm honest output: values under 8 characters, plain words, numbers,
+    paths, and addresses without a password.
+    """
+    found: dict[str, str] = {}
+    for name, value in environ.items():
+        password = _URL_PASSWORD.search(value)
+        secret = password.group(1) if password else value if is_secret_variable(name) else ""
+        if len(secret) >= _SHORTEST_SECRET and not _PLAIN.fullmatch(secret):
+            found[name] = secret
+    return found
+
+
+_JSON_MARKS = tuple(sorted({mark.encode() for shape in SHAPES for mark in shape.marks}))
+_NAME_BYTES = tuple(part.encode() for part in _NAME_PARTS)
+
+
+def _has_name(lowered: str) -> bool:
+    return any(part in lowered for part in _NAME_PARTS)
+
+
+def _has_name_bytes(lowered: bytes) -> bool:
+    return any(part in lowered for part in _NAME_BYTES)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(
+            f"The redaction pattern {pattern!r} is not a regular expression: {error}.",
+            hint="Mend it under `[redact] patterns`.",
+        ) from error
+    if compiled.search("") is not None:
+        raise ConfigError(
+            f"The redaction pattern {pattern!r} matches the empty text.",
+            hint="Give `[redact] patterns` only patterns that need at least one character.",
+        )
+    return compiled
+
+
+def _by_value(named: Mapping[str, str], has_names: bool) -> dict[str, str]:
+    if has_names:
+        return {value: f"value of {name}" for name, value in named.items() if value}
+    return {value: "secret" for value in named if value}
+
+
+def _json_forms(value: str) -> tuple[str, str]:
+    return json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
+
+
+def _masked(match: re.Match[str], kind: str) -> str:
+    whole = match.group()
+    if match.re.groups == 0:
+        return f"[redacted: {kind}]"
+    start, end = match.start(1) - match.start(), match.end(1) - match.start()
+    return f"{whole[:start]}[redacted: {kind}]{whole[end:]}"
+
+
+def _masked_pair(match: re.Match[str]) -> str:
+    whole, text = match.group(), match.string
+    name = whole[: match.start("mark") - match.start()]
+    head = _KEY_HEAD.search(text, max(0, match.start() - 48), match.start())
+    kind = secret_kind((head.group() if head else "") + name)
+    value = match.group("quoted") or match.group("bare")
+    if not kind or not is_secret_value(value, kind) or _is_prose(match, value):
+        return whole
+    return f"{whole[: len(whole) - len(value)]}[redacted: {kind}]"
+
+
+def _is_prose(match: re.Match[str], value: str) -> bool:
+    """Whether an unquoted value is a word of a sentence (`password: the one`) or a folder (`pwd=/srv`)."""
+    if match.group("bare") is None:
+        return False
+    if value.startswith(("/", "~", ".")) or value.endswith("."):
+        return True
+    is_word = value.isalpha() or len(value) < 3
+    return is_word and ":" in match.group("mark") and _PROSE.match(match.string, match.end()) is not None
