@@ -6,7 +6,6 @@ since a wrong type refuses calls that would have worked.
 
 from __future__ import annotations
 
-import ast
 import collections.abc
 import functools
 import re
@@ -273,7 +272,9 @@ def _is_value(text: str) -> bool:
 
 
 def _value(text: str) -> Any:
-    return text[1:-1] if text[0] in "'\"" else ast.literal_eval(text.lstrip("+0") or "0")
+    if text[0] in "'\"":
+        return text[1:-1]
+    return text == "True" if text in {"True", "False"} else int(text)
 
 
 def _is_choice(annotation: Any) -> bool:
