@@ -33,8 +33,8 @@ _ROLE = re.compile(r":(?:py:)?[a-z]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
 _ANGLES = re.compile(r"\b(list|array|sequence|dict|tuple|set|iterable)<([^<>]*)>", re.IGNORECASE)
 # What says something of the value beside its type: its default, whether it may be left out, shape and bounds.
 _SHAPE = (
-    r",?\s*\b(?:of|with)?\s*(?:the\s+)?(?:same\s+)?(?:shape|length|size)\b\s*=?\s*"
-    r"(?:\([^()]*\)|\[[^\[\]]*\]|[\w.*+-]+)(?:\s*(?:or|,)\s*\([^()]*\))*"
+    r",?\s*\(?\b(?:of|with)?\s*(?:the\s+)?(?:same\s+)?(?:shape|length|size)\b\s*=?\s*"
+    r"(?:\([^()]*\)|\[[^\[\]]*\]|[\w.*+-]+)(?:\s*(?:or|,)\s*\([^()]*\))*\)?"
 )
 _OPTIONAL = (
     r"\s*[,;(]?\s*(?<!['\"\w.-])(?:optional|required|keyword[- ]only|positional[- ]only)\b(?!['\"\[])[)]?,?"
@@ -45,6 +45,7 @@ _ASIDES = tuple(
         r"\s*[,;(]?\s*(?<!['\"\w-])(?:by\s+)?defaults?\b(?!['\"]).*",
         _OPTIONAL,
         _SHAPE,
+        r"^\([^()]*\)\s*(?=(?:array|ndarray|matrix)\b|array_like)",
         r",?\s*\bin\s+(?:the\s+)?(?:range\s+|interval\s+)?[\[(][^\[\]()]*[\])]",
         r",?\s*\bbetween\s+-?[\d.]+\s+and\s+-?[\d.]+",
         r",?\s*\(?(?:[<>]=?|!=|≥|≤)\s*-?[\d.]+\)?",
@@ -88,7 +89,7 @@ def annotation_of(type_text: str) -> Any:
 
 
 def _plain(text: str) -> str:
-    text = _ROLE.sub(r"\1", text).replace("`", "").replace("“", '"').replace("”", '"')
+    text = _ROLE.sub(r"\1", text).replace("`", "").replace("~", "").replace("“", '"').replace("”", '"')
     text = _ANGLES.sub(r"\1[\2]", " ".join(text.split()))
     for aside in _ASIDES:
         text = aside.sub("", text)
