@@ -1,0 +1,151 @@
+"""The command line. Each command is imported when it runs, so that `serve` starts without the tables of `list`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from autotool import __version__
+from autotool.errors import OperatorError
+
+app = typer.Typer(
+    name="autotool",
+    help="Serve the Python functions you have as tools of the Model Context Protocol.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TARGET...", help="pkg.mod, pkg.mod:name, pkg.mod:make(), ./file.py or ./file.py:name.", show_default=False),
+]
+Include = Annotated[list[str] | None, typer.Option("--include", metavar="GLOB", help="Only functions whose name fits.", show_default=False)]
+Exclude = Annotated[list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Not functions whose name fits.", show_default=False)]
+Recursive = Annotated[bool, typer.Option("--recursive", help="Also a package's submodules.")]
+ConfigPath = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Settings. Default: the nearest autotool.toml.", show_default=False)]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and more of the log.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"autotool {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
+    """Serve the Python functions you have as tools of the Model Context Protocol."""
+
+
+@app.command(epilog="Example: autotool serve statistics textwrap")
+def serve(
+    targets: Targets = None,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Speak on standard input and output.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Listen for HTTP.")] = False,
+    host: Annotated[str | None, typer.Option(help="Address for HTTP. Default: 127.0.0.1.", show_default=False)] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port for HTTP. Default: 8000; 0: a free one.", show_default=False)] = None,
+    uds: Annotated[str | None, typer.Option(metavar="PATH", help="Unix socket for HTTP.", show_default=False)] = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    recursive: Recursive = False,
+    timeout: Annotated[str | None, typer.Option(metavar="TIME", help="Time limit of a call. Default: 60s.", show_default=False)] = None,
+    inline: Annotated[bool, typer.Option("--inline", help="Run the tools in the server's own process, for debugging.")] = False,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Serve functions: on stdio when standard input is not a terminal, else over HTTP."""
+    from autotool.cli import serve as command
+    from autotool.cli.plans import Flags, plan_for
+
+    flags = Flags(targets or [], include, exclude, recursive, config, debug, inline, timeout, host, port, uds)
+    command.run(lambda: plan_for(flags), stdio=stdio, http=http)
+
+
+@app.command("list", epilog="Example: autotool list json urllib.parse")
+def list_(
+    targets: Targets = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    recursive: Recursive = False,
+    as_json: AsJson = False,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Show the tools that would be served, and what is left out and why."""
+    from autotool.cli import listing
+    from autotool.cli.plans import Flags, plan_for
+
+    listing.run(plan_for(Flags(targets or [], include, exclude, recursive, config, debug)), as_json=as_json)
+
+
+@app.command(epilog="Example: autotool show statistics quantiles")
+def show(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="As for serve.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A name that `list` shows.")],
+    as_json: AsJson = False,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Show one tool whole: its schema, where each type came from, its hints and the evidence for them."""
+    from autotool.cli import showing
+    from autotool.cli.plans import Flags, plan_for
+
+    showing.run(plan_for(Flags([target], config=config, debug=debug)), tool, as_json=as_json)
+
+
+@app.command(epilog="Example: autotool call statistics mean 'data=[1, 2, 3, 4]'")
+def call(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="As for serve.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A name that `list` shows.")],
+    values: Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments.", show_default=False)] = None,
+    json_args: Annotated[str | None, typer.Option("--json-args", metavar="JSON", help="Arguments as one JSON object; - reads it from standard input.", show_default=False)] = None,
+    as_json: AsJson = False,
+    timeout: Annotated[str | None, typer.Option(metavar="TIME", help="Time limit. Default: 60s.", show_default=False)] = None,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Run one tool, checked and shaped as a client would see it. Exit 1 when it fails."""
+    from autotool.cli import calling
+    from autotool.cli.plans import Flags, plan_for
+
+    plan = plan_for(Flags([target], config=config, debug=debug, timeout=timeout))
+    calling.run(plan, tool, values or [], json_args, as_json=as_json)
+
+
+def run() -> None:
+    """Run the command line; an operator's mistake is one line and exit code 2."""
+    try:
+        app()
+    except OperatorError as error:
+        _say(f"autotool: {error.message}")
+        if error.hint:
+            _say(f"  {error.hint}")
+        if "--debug" in sys.argv:
+            raise
+        _exit(error.exit_code)
+    except KeyboardInterrupt:
+        _exit(130)
+
+
+def _say(text: str) -> None:
+    sys.stderr.buffer.write((text + "\n").encode("utf-8", "backslashreplace"))
+    sys.stderr.flush()
+
+
+def _exit(code: int) -> None:
+    """End without waiting for threads in which a person's code may still run."""
+    from autotool.runtime import launch
+
+    launch.discard(launch.take_early())
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,78 @@
+"""`autotool serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+
+from autotool.runtime import launch, logs
+from autotool.server import Application, Plan, serve_http, serve_stdio
+
+
+def run(make_plan: Callable[[], Plan], *, stdio: bool, http: bool) -> None:
+    """Choose the transport, serve, and end the process when it is over.
+
+    Raises:
+        OperatorError: it cannot start.
+    """
+    plan = make_plan()
+    logs.configure(debug=plan.debug)
+    if _wants_stdio(plan, stdio=stdio, http=http):
+        _stdio(plan)
+    else:
+        _http(plan)
+
+
+def _wants_stdio(plan: Plan, *, stdio: bool, http: bool) -> bool:
+    server = plan.config.server
+    if stdio or http:
+        return stdio
+    if server.transport != "auto":
+        return server.transport == "stdio"
+    fields = server.model_fields_set
+    if fields & {"host", "port", "uds"} and _named_on_command_line():
+        return False
+    return not sys.stdin.isatty()
+
+
+def _named_on_command_line() -> bool:
+    return any(word.partition("=")[0] in ("--host", "--port", "--uds") for word in sys.argv)
+
+
+def _stdio(plan: Plan) -> None:
+    from autotool.transports.stdio import claim  # noqa: PLC0415 - one of two transports
+
+    reading, writing = claim()
+    messages = asyncio.run(serve_stdio(plan, reading, writing, launch.take_early()))
+    if messages == 0:
+        logs.stderr.write(
+            b"autotool: the input ended and no client had spoken. An MCP client starts this command itself;"
+            b" to serve over HTTP instead, add --http.\n"
+        )
+    _leave()
+
+
+def _http(plan: Plan) -> None:
+    from autotool.transports.listen import run as run_loop  # noqa: PLC0415 - one of two transports
+
+    run_loop(lambda: serve_http(plan, launch.take_early(), _announce))
+    _leave()
+
+
+def _announce(application: Application, address: str) -> None:
+    if sys.stderr.isatty():
+        from autotool.cli.console import panel  # noqa: PLC0415 - rich is for terminals
+
+        panel(application, address)
+    else:
+        logs.stderr.write(f"autotool: serving {len(application.catalog.tools)} tools at {address}\n".encode())
+
+
+def _leave() -> None:
+    """End now: everything has been answered, and a person's thread may never end."""
+    logs.stderr.drain()
+    os._exit(0)
+
+

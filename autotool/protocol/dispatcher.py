@@ -1,0 +1,137 @@
+"""From a request to its response. The only place where exceptions become errors on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autotool.errors import ProtocolError
+from autotool.model import Caller, Progress
+from autotool.protocol import messages
+from autotool.protocol.codec import UnacceptableJson
+from autotool.protocol.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    META_CAPABILITIES,
+    META_VERSION,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    InvalidMessage,
+    Notification,
+    Request,
+    RequestId,
+)
+from autotool.protocol.methods import LEGACY_METHODS, MODERN_METHODS, Methods
+from autotool.protocol.progress import ProgressReporter
+from autotool.protocol.versions import LEGACY, MODERN, Revision, is_legacy, revision
+
+_log = logging.getLogger("autotool.protocol")
+
+Emit = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response and the HTTP status that goes with it."""
+
+    body: bytes
+    status: int = 200
+
+
+class Dispatcher:
+    """Answers requests of every revision; knows nothing of transports."""
+
+    def __init__(self, methods: Methods) -> None:
+        self.methods = methods
+
+    @property
+    def settings(self) -> Any:
+        """The protocol's settings."""
+        return self.methods.settings
+
+    def revision_of(self, request: Request, agreed: str = "") -> Revision:
+        """The revision that a request speaks; `agreed` is what a handshake or a header has said before, if any.
+
+        Raises:
+            ProtocolError: none that is spoken here.
+        """
+        meta = request.params.get("_meta")
+        named = meta.get(META_VERSION) if isinstance(meta, dict) else None
+        if named is None and self.methods.settings.legacy and (is_legacy(agreed) or request.method == "initialize"):
+            found = revision(agreed if is_legacy(agreed) else LEGACY[0])
+            assert found is not None  # both are in the table
+            return found
+        return self._modern_revision(request)
+
+    def _modern_revision(self, request: Request) -> Revision:
+        if request.method == "initialize" and META_VERSION not in request.meta:
+            raise self.unsupported(str(request.params.get("protocolVersion", "")))
+        version = request.meta.get(META_VERSION)
+        if not isinstance(version, str):
+            raise ProtocolError(INVALID_PARAMS, f"`params._meta` must have `{META_VERSION}`, the revision that the request speaks.")
+        if version != MODERN:
+            raise self.unsupported(version)
+        if not isinstance(request.meta.get(META_CAPABILITIES), dict):
+            raise ProtocolError(INVALID_PARAMS, f"`params._meta` must have `{META_CAPABILITIES}`, an object that may be empty.")
+        found = revision(MODERN)
+        assert found is not None  # it is in the table
+        return found
+
+    def unsupported(self, requested: str) -> ProtocolError:
+        """The error for a revision that is not spoken."""
+        supported = [MODERN]
+        text = f"The protocol version {requested[:64]!r} is not supported; {', '.join(supported)} is."
+        return ProtocolError(UNSUPPORTED_VERSION, text, data={"supported": supported, "requested": requested[:64]})
+
+    def answer_now(self, request: Request, speaks: Revision) -> Answer | None:
+        """The answer to a request that needs no waiting, or None for `tools/call`."""
+        if request.method == "tools/call":
+            return None
+        table = MODERN_METHODS if speaks.modern else LEGACY_METHODS
+        handler = table.get(request.method)
+        if handler is None:
+            error = ProtocolError(METHOD_NOT_FOUND, f"There is no method `{request.method[:64]}`.", http_status=404)
+            return self.refuse(error, request.id, legacy=not speaks.modern)
+        try:
+            return Answer(messages.result_message(request.id, handler(self.methods, request, speaks)))
+        except Exception as error:
+            return self.refuse(error, request.id, legacy=not speaks.modern)
+
+    async def call(self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None) -> Answer:
+        """The answer to a `tools/call`; `emit` sends what comes before it.
+
+        Raises:
+            asyncio.CancelledError: the call was cancelled, so that there is no answer.
+        """
+        reporter = ProgressReporter.for_request(request, emit)
+        report: Callable[[Progress], None] | None = reporter.report if reporter is not None else None
+        try:
+            result = await self.methods.call_tool(request, speaks, caller, report)
+            return Answer(messages.result_message(request.id, result))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            return self.refuse(error, request.id, legacy=not speaks.modern)
+
+    def refuse(self, error: Exception, request_id: RequestId | None, *, legacy: bool = False) -> Answer:
+        """The error response for `error`. Unknown exceptions are logged, and say nothing of the server's inside."""
+        if isinstance(error, UnacceptableJson | InvalidMessage) and request_id is None:
+            request_id = error.request_id
+        if not isinstance(error, ProtocolError):
+            _log.error("a request failed inside autotool", exc_info=error)
+            error = ProtocolError(INTERNAL_ERROR, "The server failed to handle this request; its log says why.", http_status=500)
+        status = error.http_status
+        if error.code == INVALID_PARAMS and request_id is not None and legacy:
+            status = 200
+        return Answer(messages.error_message(error, request_id), status)
+
+    @staticmethod
+    def cancelled_id(notification: Notification) -> RequestId | None:
+        """The id of the request that a `notifications/cancelled` names."""
+        found = notification.params.get("requestId")
+        if notification.method != "notifications/cancelled" or isinstance(found, bool):
+            return None
+        return found if isinstance(found, str | int) else None

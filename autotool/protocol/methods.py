@@ -1,0 +1,195 @@
+"""The methods that the server answers, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from autotool.catalog import Catalog
+from autotool.errors import ProtocolError
+from autotool.model import Caller, Outcome, Progress
+from autotool.protocol.codec import encode
+from autotool.protocol.messages import INVALID_PARAMS, META_SERVER, Request
+from autotool.protocol.toolwire import is_wrapped, tool_object
+from autotool.protocol.versions import MODERN, Revision, negotiate
+
+Report = Callable[[Progress], None]
+
+
+class ToolSource(Protocol):
+    """What the methods need from the rest of the server."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools that are offered now."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller, report: Report | None = None) -> Outcome:
+        """Run a tool.
+
+        Raises:
+            ProtocolError: there is no such tool.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """How the server names itself: `instructions` is text for the model, may be empty."""
+
+    name: str
+    version: str
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What the protocol can be told.
+
+    Attributes:
+        page_size: tools on a page of `tools/list`.
+        list_ttl_ms: milliseconds for which a client may keep what it was told.
+        legacy: whether revisions with a handshake are spoken too.
+        max_message_bytes: the longest line or body that is read.
+    """
+
+    page_size: int = 200
+    list_ttl_ms: int = 300_000
+    legacy: bool = True
+    max_message_bytes: int = 4 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Methods:
+    """The server's side of every method.
+
+    Attributes:
+        source: the tools.
+        info: who the server is.
+        settings: how it behaves.
+    """
+
+    source: ToolSource
+    info: ServerInfo
+    settings: ServerSettings = field(default_factory=ServerSettings)
+    _pages: dict[tuple[str, str, int], bytes] = field(default_factory=dict[tuple[str, str, int], bytes])
+
+    def _server_meta(self) -> dict[str, Any]:
+        return {META_SERVER: {"name": self.info.name, "version": self.info.version}}
+
+    def discover(self, request: Request, revision: Revision) -> bytes:
+        """`server/discover` (2026-07-28, basic, versioning)."""
+        result: dict[str, Any] = {
+            "resultType": "complete",
+            "supportedVersions": [MODERN],
+            "capabilities": {"tools": {}},
+            "ttlMs": self.settings.list_ttl_ms,
+            "cacheScope": "public",
+            "_meta": self._server_meta(),
+        }
+        if self.info.instructions:
+            result["instructions"] = self.info.instructions
+        return encode(result)
+
+    def initialize(self, request: Request, revision: Revision) -> bytes:
+        """`initialize` (2025-11-25 and earlier, lifecycle)."""
+        requested = request.params.get("protocolVersion")
+        if not isinstance(requested, str):
+            raise ProtocolError(INVALID_PARAMS, "`params.protocolVersion` is required: the revision that the client speaks.")
+        result: dict[str, Any] = {
+            "protocolVersion": negotiate(requested).version,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": self.info.name, "version": self.info.version},
+        }
+        if self.info.instructions:
+            result["instructions"] = self.info.instructions
+        return encode(result)
+
+    def ping(self, request: Request, revision: Revision) -> bytes:
+        """`ping`, which only legacy clients send."""
+        return b"{}"
+
+    def list_tools(self, request: Request, revision: Revision) -> bytes:
+        """`tools/list`: one page, serialised once for each catalog and revision."""
+        catalog = self.source.catalog
+        offset = self._offset(request.params.get("cursor"), catalog)
+        key = (catalog.version, revision.version, offset)
+        page = self._pages.get(key)
+        if page is None:
+            if self._pages and next(iter(self._pages))[0] != catalog.version:
+                self._pages.clear()
+            page = self._pages[key] = encode(self.page(catalog, offset, revision))
+        return page
+
+    def _offset(self, cursor: Any, catalog: Catalog) -> int:
+        if cursor is None:
+            return 0
+        from autotool.protocol import cursors  # noqa: PLC0415 - signing costs start-up time, and few lists have a second page
+
+        offset = cursors.load(cursor, catalog.version) if isinstance(cursor, str) else None
+        if offset is None:
+            raise ProtocolError(INVALID_PARAMS, "The cursor is not valid for this list; ask for the first page again.")
+        return offset
+
+    def page(self, catalog: Catalog, offset: int, revision: Revision) -> dict[str, Any]:
+        """The `tools/list` result that begins at `offset`."""
+        end = offset + self.settings.page_size
+        result: dict[str, Any] = {"tools": [tool_object(tool, revision) for tool in catalog.tools[offset:end]]}
+        if end < len(catalog.tools):
+            from autotool.protocol import cursors  # noqa: PLC0415 - as above
+
+            result["nextCursor"] = cursors.dump(catalog.version, end)
+        if revision.modern:
+            return {
+                "resultType": "complete",
+                **result,
+                "ttlMs": self.settings.list_ttl_ms,
+                "cacheScope": "public",
+                "_meta": self._server_meta(),
+            }
+        return result
+
+    async def call_tool(self, request: Request, revision: Revision, caller: Caller, report: Report | None) -> bytes:
+        """`tools/call`: the result around content that is serialised already."""
+        name, arguments = _call_parameters(request.params)
+        outcome = await self.source.call(name, arguments, caller, report)
+        parts = [b'{"content":', outcome.content, b',"isError":', b"true" if outcome.is_error else b"false"]
+        if outcome.structured is not None and revision.structured:
+            parts += [b',"structuredContent":', self._structured(name, outcome.structured, revision)]
+        if revision.modern:
+            parts += [b',"resultType":"complete","_meta":', encode(self._server_meta())]
+        parts.append(b"}")
+        return b"".join(parts)
+
+    def _structured(self, name: str, structured: bytes, revision: Revision) -> bytes:
+        if revision.modern:
+            return structured
+        tool = self.source.catalog.find(name)
+        if (tool is not None and is_wrapped(tool.candidate.output_schema)) or not structured.startswith(b"{"):
+            return b'{"result":' + structured + b"}"
+        return structured
+
+
+def _call_parameters(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    name = params.get("name")
+    if not isinstance(name, str):
+        raise ProtocolError(INVALID_PARAMS, "`params.name` is required: the name of the tool.")
+    arguments = params.get("arguments")
+    if arguments is None:
+        return name, {}
+    if not isinstance(arguments, dict):
+        kind = "an array" if isinstance(arguments, list) else f"a {type(arguments).__name__}"
+        raise ProtocolError(INVALID_PARAMS, f"`params.arguments` of `{name[:128]}` is an object, not {kind}.")
+    return name, cast("dict[str, Any]", arguments)
+
+
+Handler = Callable[[Methods, Request, Revision], bytes]
+
+MODERN_METHODS: dict[str, Handler] = {"server/discover": Methods.discover, "tools/list": Methods.list_tools}
+LEGACY_METHODS: dict[str, Handler] = {
+    "initialize": Methods.initialize,
+    "ping": Methods.ping,
+    "tools/list": Methods.list_tools,
+}
+

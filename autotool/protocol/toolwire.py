@@ -1,0 +1,77 @@
+"""A tool as clients of each revision see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from autotool.model import ToolSpec
+from autotool.protocol.versions import Revision
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+
+def tool_object(tool: ToolSpec, revision: Revision) -> dict[str, Any]:
+    """The `Tool` object of a `tools/list` result."""
+    candidate = tool.candidate
+    hints = candidate.hints
+    found: dict[str, Any] = {"name": tool.name}
+    if revision.structured:
+        found["title"] = candidate.title
+    found["description"] = candidate.description
+    found["inputSchema"] = candidate.input_schema
+    if revision.structured and candidate.output_schema is not None:
+        modern = revision.modern
+        found["outputSchema"] = candidate.output_schema if modern else legacy_output_schema(candidate.output_schema)
+    found["annotations"] = {
+        "title": candidate.title,
+        "readOnlyHint": hints.read_only,
+        "destructiveHint": hints.destructive,
+        "idempotentHint": hints.idempotent,
+        "openWorldHint": hints.open_world,
+    }
+    return found
+
+
+def is_wrapped(schema: Mapping[str, Any] | None) -> bool:
+    """Whether legacy clients get this tool's results as `{"result": …}`: they read only objects there."""
+    return schema is not None and schema.get("type") != "object"
+
+
+def legacy_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The output schema for legacy clients, an object in every case."""
+    if not is_wrapped(schema):
+        return dict(schema)
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    wrapped: dict[str, Any] = {
+        "type": "object",
+        "description": "The result stands under `result`, because this revision of the protocol wants an object.",
+        "properties": {"result": inner},
+        "required": ["result"],
+    }
+    if "$defs" in schema:
+        wrapped["$defs"] = schema["$defs"]
+    return wrapped
+
+
+def header_parameters(schema: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Headers that mirror parameters (`x-mcp-header`): header name in lower case to (path in the arguments, JSON type).
+
+    Only chains of `properties` count (2026-07-28, tools, "x-mcp-header").
+    """
+    return {name.lower(): (path, kind) for name, path, kind in _marked(schema, ())}
+
+
+def _marked(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return
+    for name, below in cast("dict[str, Any]", properties).items():
+        if not isinstance(below, dict):
+            continue
+        inner = cast("dict[str, Any]", below)
+        header = inner.get("x-mcp-header")
+        if isinstance(header, str) and _TOKEN.fullmatch(header):
+            yield f"mcp-param-{header}", (*path, name), str(inner.get("type", ""))
+        yield from _marked(inner, (*path, name))

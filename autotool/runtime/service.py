@@ -1,0 +1,93 @@
+"""What happens to a call between the protocol and the code that runs it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autotool.catalog import Catalog
+from autotool.errors import ExecutionError, ProtocolError
+from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
+from autotool.policy.redact import Redactor
+from autotool.policy.sanitize import clean_json
+from autotool.runtime.ports import Executor
+from autotool.worker.outcomes import error_outcome
+
+_log = logging.getLogger("autotool.calls")
+
+INVALID_PARAMS = -32602
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """The bounds of one call: `timeout_s` seconds (0: none) and `max_output_bytes` bytes of text."""
+
+    timeout_s: float = 60.0
+    max_output_bytes: int = 256_000
+
+
+class ToolService:
+    """Offers a catalog and runs its tools, in the one order that every call takes."""
+
+    def __init__(self, catalog: Catalog, executor: Executor, *, limits: CallLimits, redactor: Redactor) -> None:
+        self.catalog = catalog
+        self._executor = executor
+        self._limits = limits
+        self._redactor = redactor
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        report: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Run the tool `name`. Whatever goes wrong in the tool is an error `Outcome`.
+
+        Raises:
+            ProtocolError: there is no such tool (-32602).
+        """
+        tool = self._find(name)
+        outcome = await self._run(tool, arguments, report)
+        return self._clean(outcome)
+
+    def _find(self, name: str) -> ToolSpec:
+        tool = self.catalog.find(name)
+        if tool is not None:
+            return tool
+        near = self.catalog.nearest(name)
+        hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
+        raise ProtocolError(INVALID_PARAMS, f"Unknown tool: `{name}`.{hint}")
+
+    async def _run(
+        self, tool: ToolSpec, arguments: Mapping[str, Any], report: Callable[[Progress], None] | None
+    ) -> Outcome:
+        invocation = Invocation(
+            key=tool.candidate.key,
+            arguments=dict(arguments),
+            timeout_s=self._limits.timeout_s,
+            max_output_bytes=self._limits.max_output_bytes,
+            wants_progress=report is not None,
+        )
+        try:
+            return await self._executor.run(invocation, report)
+        except ExecutionError as error:
+            _log.warning("call of `%s` did not finish: %s", tool.name, error)
+            return error_outcome(str(error), error_type=type(error).__name__)
+
+    def _clean(self, outcome: Outcome) -> Outcome:
+        content = self._redactor.clean_json(clean_json(outcome.content))
+        structured = outcome.structured
+        if structured is not None:
+            structured = self._redactor.clean_json(clean_json(structured))
+        if content is outcome.content and structured is outcome.structured:
+            return outcome
+        return Outcome(
+            is_error=outcome.is_error,
+            content=content,
+            structured=structured,
+            truncated=outcome.truncated,
+            error_type=outcome.error_type,
+        )

@@ -1,0 +1,258 @@
+"""From an annotation to a type that JSON can carry: what is validated, and what is published."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc as abc
+import decimal
+import fractions
+import functools
+import io
+import numbers
+import operator
+import os
+import pathlib
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal, cast
+
+import typing_extensions
+
+from autotool.schema import classes, code, custom
+from autotool.schema.code import NotJson
+
+
+_ANYTHING: frozenset[Any] = frozenset({Any, object, abc.Sized, abc.Container, typing.Container})
+_SCALAR = str | int | float | bool
+"""What `Hashable` comes to in JSON."""
+
+_INTEGERS = (typing.SupportsIndex, typing.SupportsInt, numbers.Integral)
+_NUMBERS = (typing.SupportsFloat, typing.SupportsAbs, typing.SupportsRound, numbers.Number, numbers.Real, numbers.Rational)
+
+_LISTS = (
+    abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Reversible, abc.ValuesView, abc.KeysView,
+    abc.Container, list, typing_extensions.Collection,
+)  # fmt: skip
+_ITERATORS = (abc.Iterator, abc.Generator)
+_ASYNC_ITERATORS = (abc.AsyncIterable, abc.AsyncIterator, abc.AsyncGenerator)
+_SETS = (abc.Set, abc.MutableSet)
+_MAPPINGS = (abc.Mapping, abc.MutableMapping, types.MappingProxyType)
+
+_TEXT_FILES = (typing.TextIO, io.TextIOBase, io.TextIOWrapper, io.StringIO)
+_BINARY_FILES = (typing.BinaryIO, io.RawIOBase, io.BufferedIOBase, io.BytesIO, io.BufferedReader, io.BufferedWriter, io.FileIO)
+
+_NARROWER_NUMBERS = (decimal.Decimal, fractions.Fraction, complex)
+"""Number types that need no arm of their own beside `float`: a JSON number is a number to every caller."""
+
+_UNIONS = (typing.Union, types.UnionType)
+
+
+def wire(annotation: Any) -> Any:
+    """The annotation that pydantic validates in place of `annotation`.
+
+    Raises:
+        NotJson: no JSON value stands for it.
+    """
+    if annotation is None:
+        return type(None)
+    try:
+        if annotation in _ANYTHING:
+            return Any
+    except TypeError:  # unhashable: an `Annotated` with a list in it
+        pass
+    origin = typing_extensions.get_origin(annotation)
+    if origin is not None:
+        return _wire_generic(annotation, origin, typing_extensions.get_args(annotation))
+    return _wire_plain(annotation)
+
+
+def _wire_plain(annotation: Any) -> Any:
+    if isinstance(annotation, TypeVarTypes):
+        return _wire_variable(annotation)
+    if isinstance(annotation, str | typing.ForwardRef):
+        return Any
+    if annotation in (typing.NoReturn, typing.Never, typing_extensions.Never):
+        return Any
+    if annotation in (typing_extensions.Self, typing.LiteralString, typing_extensions.LiteralString):
+        return str if "LiteralString" in str(annotation) else Any
+    if annotation in (abc.Hashable, typing.Hashable):
+        return _SCALAR
+    if annotation in _INTEGERS:
+        return int
+    if annotation in _NUMBERS:
+        return float
+    if annotation in (numbers.Complex, typing.SupportsComplex):
+        return complex
+    if annotation in (os.PathLike, pathlib.PurePath):
+        return pathlib.Path
+    if annotation in (bytes, bytearray, memoryview, getattr(abc, "Buffer", bytes), abc.ByteString if hasattr(abc, "ByteString") else bytes):
+        return custom.bytes_type(annotation if annotation in (bytearray, memoryview) else bytes)
+    if annotation in (typing.IO, *_TEXT_FILES):
+        return custom.file_type(binary=False)
+    if annotation in _BINARY_FILES:
+        return custom.file_type(binary=True)
+    if annotation in custom.BUILT_FROM_PARTS:
+        return custom.BUILT_FROM_PARTS[annotation]()
+    if annotation in (abc.Callable, typing.Callable, types.FunctionType, types.MethodType, types.BuiltinFunctionType):
+        return code.named("function")
+    if annotation is type or annotation is typing.Type:  # noqa: UP006 - the bare typing alias is what people write
+        return code.named("class")
+    bare = _bare_container(annotation)
+    if bare is not None:
+        return bare
+    return classes.build(annotation, wire)
+
+
+TypeVarTypes = (typing.TypeVar, typing_extensions.TypeVar, typing.ParamSpec, typing_extensions.ParamSpec)
+
+
+def _wire_variable(variable: Any) -> Any:
+    bound = getattr(variable, "__bound__", None)
+    if bound is not None:
+        return wire(bound)
+    constraints = getattr(variable, "__constraints__", ())
+    return wire(typing.Union[tuple(constraints)]) if constraints else Any  # noqa: UP007 - built at run time
+
+
+def _bare_container(annotation: Any) -> Any:
+    """`list`, `Iterable`, `dict` and their like, without their arguments."""
+    if annotation in _LISTS or annotation in (typing.Iterable, typing.Sequence, typing.Collection, typing.List):  # noqa: UP006 - as above
+        return list[Any]
+    if annotation in _ITERATORS or annotation in (typing.Iterator, typing.Generator):
+        return custom.iterator_type(Any)
+    if annotation in (tuple, typing.Tuple):  # noqa: UP006 - as above
+        return tuple[Any, ...]
+    if annotation in (*_SETS, set, typing.Set):  # noqa: UP006 - as above
+        return set[Any]
+    if annotation in (*_MAPPINGS, dict, typing.Dict, typing.Mapping):  # noqa: UP006 - as above
+        return dict[str, Any]
+    return None
+
+
+def _wire_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
+    if origin is Annotated:
+        return Annotated[(wire(args[0]), *[fact for fact in args[1:] if not isinstance(fact, str)])]  # pyright: ignore
+    if origin in _UNIONS:
+        return _wire_union(args)
+    if origin is Literal:
+        return _wire_literal(annotation, args)
+    if origin in (typing.Final, typing.ClassVar, typing_extensions.Required, typing_extensions.NotRequired):
+        return wire(args[0])
+    if origin in (type, typing.Type):  # noqa: UP006 - as above
+        return code.named("class")
+    if origin is abc.Callable:
+        return code.named("function")
+    if str(getattr(origin, "__name__", "")) in ("TypeGuard", "TypeIs"):
+        return bool
+    return _wire_container(annotation, origin, args)
+
+
+def _wire_literal(annotation: Any, args: tuple[Any, ...]) -> Any:
+    if any(isinstance(value, bytes) for value in args):
+        kept = tuple(value for value in args if not isinstance(value, bytes))
+        if not kept:
+            return custom.bytes_type(bytes)
+        return Literal[kept]
+    return annotation
+
+
+def _wire_union(args: tuple[Any, ...]) -> Any:
+    """The arms that JSON can carry; `str | PathLike[str]` is a string to everybody."""
+    arms: list[Any] = []
+    trouble: NotJson | None = None
+    for arg in args:
+        try:
+            arms.extend(arms_of(wire(arg)) if arg in (abc.Hashable, typing.Hashable) else [wire(arg)])
+        except NotJson as error:
+            trouble = error
+    if not arms:
+        raise trouble or NotJson("no value of it can be sent as JSON")
+    if str in arms:
+        arms = [arm for arm in arms if arm is not pathlib.Path and not custom.is_bytes(arm)]
+    if float in arms:
+        arms = [arm for arm in arms if arm not in _NARROWER_NUMBERS]
+    if any(arm is Any for arm in arms):
+        return Any
+    return functools.reduce(operator.or_, arms) if len(arms) > 1 and _all_classes(arms) else typing.Union[tuple(arms)]  # noqa: UP007 - as above
+
+
+def _all_classes(arms: list[Any]) -> bool:
+    return all(isinstance(arm, type) for arm in arms)
+
+
+def _wire_container(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
+    inner = _wire_arguments(args)
+    first = inner[0] if inner else Any
+    if origin in _LISTS or origin in _ASYNC_ITERATORS:
+        return list[first]
+    if origin in _ITERATORS:
+        return custom.iterator_type(first)
+    if origin in _SETS:
+        return set[first]
+    if origin in _MAPPINGS:
+        return dict[inner[0], inner[1]] if len(inner) == 2 else dict[str, Any]  # noqa: PLR2004 - keys and values
+    if origin in (os.PathLike, pathlib.PurePath):
+        return pathlib.Path
+    if origin in (typing.IO, *_TEXT_FILES):
+        return custom.file_type(binary=bool(args) and args[0] is bytes)
+    if origin in (re.Pattern, re.Match):
+        return _wire_pattern(origin, args)
+    if origin is tuple:
+        return annotation if not args or args == ((),) else tuple[tuple(inner)]
+    if origin in (list, set, frozenset, dict, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict):
+        return origin[tuple(inner)]
+    if origin in custom.BUILT_FROM_PARTS:
+        return custom.BUILT_FROM_PARTS[origin]()
+    if origin in (*_INTEGERS, *_NUMBERS):
+        return wire(origin)
+    return annotation if classes.build(origin, wire) is origin else classes.build(origin, wire)
+
+
+def _wire_pattern(origin: Any, args: tuple[Any, ...]) -> Any:
+    if origin is re.Match:
+        raise NotJson("the match of a pattern cannot be sent as JSON")
+    return re.Pattern[str] if not args or args[0] is not bytes else custom.bytes_pattern_type()
+
+
+def _wire_arguments(args: tuple[Any, ...]) -> list[Any]:
+    inner: list[Any] = []
+    for arg in args:
+        if arg is Ellipsis:
+            inner.append(arg)
+        elif isinstance(arg, list | tuple) or arg == ():
+            continue
+        else:
+            inner.append(wire(arg))
+    return inner
+
+
+def arms_of(annotation: Any) -> Iterator[Any]:
+    """The arms of a union, or the annotation alone; `Annotated` is looked through."""
+    origin = typing_extensions.get_origin(annotation)
+    if origin is Annotated:
+        yield from arms_of(typing_extensions.get_args(annotation)[0])
+    elif origin in _UNIONS:
+        for arm in typing_extensions.get_args(annotation):
+            yield from arms_of(arm)
+    else:
+        yield annotation
+
+
+def without_none(annotation: Any) -> Any:
+    """`X` for `X | None`, also inside `Annotated`; everything else unchanged."""
+    origin = typing_extensions.get_origin(annotation)
+    args = typing_extensions.get_args(annotation)
+    if origin is Annotated:
+        return Annotated[(without_none(args[0]), *args[1:])]  # pyright: ignore
+    if origin in _UNIONS:
+        kept = [arm for arm in args if arm is not type(None) and arm is not None]
+        if kept and len(kept) < len(args):
+            return typing.Union[tuple(kept)]  # noqa: UP007 - as above
+    return annotation
+
+
+def admits_none(annotation: Any) -> bool:
+    """Whether null is one of the values that the author names."""
+    return annotation in (None, Any) or any(arm in (None, type(None)) for arm in arms_of(annotation))

@@ -1,0 +1,172 @@
+"""The composition root: from a `Config` to a running server, and the way down again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from autotool import __version__
+from autotool.catalog import Catalog, build
+from autotool.config import Config
+from autotool.model import Description, Selection, Target
+from autotool.policy.redact import Redactor
+from autotool.policy.rules import Rules
+from autotool.policy.sanitize import clean_candidate
+from autotool.protocol.dispatcher import Dispatcher
+from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
+from autotool.runtime.launch import Launched, WorkerSettings
+from autotool.runtime.ports import Executor
+from autotool.runtime.service import CallLimits, ToolService
+
+_log = logging.getLogger("autotool.server")
+
+_DRAIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be served: the settings and the parsed targets."""
+
+    config: Config
+    targets: tuple[Target, ...]
+    inline: bool = False
+    debug: bool = False
+
+    @property
+    def selection(self) -> Selection:
+        """Which functions of the targets are wanted."""
+        tools = self.config.tools
+        return Selection(include=tools.include, exclude=tools.exclude, recursive=tools.recursive)
+
+    @property
+    def worker(self) -> WorkerSettings:
+        """What a worker has to know."""
+        return WorkerSettings(self.targets, self.selection, self.config.defaults.threads, self.debug)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A server without a transport."""
+
+    catalog: Catalog
+    service: ToolService
+    dispatcher: Dispatcher
+    executor: Executor
+    info: ServerInfo
+
+
+def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
+    """What runs the tools: a worker, or this process."""
+    if plan.inline:
+        from autotool.runtime.inline import InlineExecutor  # noqa: PLC0415 - brings the worker's side with it
+
+        return InlineExecutor(plan.targets, plan.selection, threads=plan.config.defaults.threads)
+    from autotool.runtime.supervisor import WorkerExecutor  # noqa: PLC0415 - not needed in-process
+
+    defaults = plan.config.defaults
+    return WorkerExecutor(plan.worker, launched, in_flight=defaults.in_flight, queue=defaults.queue)
+
+
+async def assemble(plan: Plan, executor: Executor) -> Application:
+    """Start `executor`, make the catalog of what it found, and put the server together.
+
+    Raises:
+        OperatorError: a target cannot be served, or the allowlist names what does not exist.
+    """
+    description = await executor.start()
+    catalog = catalog_of(description, plan.config)
+    limits = CallLimits(plan.config.defaults.timeout, plan.config.defaults.max_output)
+    service = ToolService(catalog, executor, limits=limits, redactor=Redactor())
+    info = server_info(description, plan)
+    server = plan.config.server
+    settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
+    return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info)
+
+
+def catalog_of(description: Description, config: Config) -> Catalog:
+    """The tools that exist: cleaned, named, and filtered by the allowlist.
+
+    Raises:
+        ConfigError: the allowlist names what does not exist.
+    """
+    catalog = build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
+    rules = Rules(config.tools.allow, config.tools.deny)
+    rules.check([tool.name for tool in catalog.tools])
+    return catalog.select(lambda tool: rules.permits(tool.name))
+
+
+def server_info(description: Description, plan: Plan) -> ServerInfo:
+    """How the server names itself: the config's name, the wrapped distribution's, or the first target's."""
+    name, version, summary = description.package
+    fallback = plan.targets[0].location.rpartition("/")[2].removesuffix(".py") if plan.targets else "autotool"
+    return ServerInfo(plan.config.server.name or name or fallback, version or __version__, summary)
+
+
+def report_start(application: Application) -> None:
+    """Say in the log what a person should know about the catalog."""
+    for refusal in application.catalog.refusals:
+        _log.warning("not served: %s: %s", refusal.subject, refusal.reason)
+    for warning in application.catalog.warnings:
+        _log.warning("%s", warning)
+
+
+async def serve_stdio(plan: Plan, reading: int, writing: int, launched: Launched | None) -> int:
+    """Serve one client on two file descriptors until its input ends; gives the number of its messages.
+
+    Raises:
+        OperatorError: it cannot start.
+    """
+    from autotool.transports.stdio import serve_stdio as serve  # noqa: PLC0415 - one of two transports
+
+    async def transport(application: Application) -> int:
+        return (await serve(application.dispatcher, reading, writing)).messages
+
+    return await _running(plan, launched, transport)
+
+
+async def serve_http(plan: Plan, launched: Launched | None, on_listening: Callable[[Application, str], None]) -> None:
+    """Serve over HTTP until a signal ends it; `on_listening` gets the application and the address.
+
+    Raises:
+        OperatorError: it cannot start.
+    """
+    from autotool.transports import listen  # noqa: PLC0415 - Starlette and uvicorn are not wanted on stdio
+    from autotool.transports.http import PATH, create_app  # noqa: PLC0415 - as above
+    from autotool.transports.security import LOOPBACK, HttpLimits  # noqa: PLC0415 - as above
+
+    server = plan.config.server
+    listening = listen.bind(server.host, server.port, server.uds)
+    is_local = bool(server.uds) or server.host in LOOPBACK
+    limits = HttpLimits(server.hosts, server.origins, loopback=is_local)
+    port = 0 if server.uds else listening.getsockname()[1]
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    address = f"unix:{server.uds}" if server.uds else f"http://{host}:{port}{PATH}"
+
+    async def transport(application: Application) -> int:
+        app = create_app(application.dispatcher, limits)
+        await listen.serve_http(app, listening, lambda: on_listening(application, address))
+        return 0
+
+    try:
+        await _running(plan, launched, transport)
+    finally:
+        listening.close()
+
+
+async def _running(plan: Plan, launched: Launched | None, transport: Callable[[Application], Awaitable[int]]) -> int:
+    executor = executor_for(plan, launched)
+    try:
+        application = await assemble(plan, executor)
+        report_start(application)
+        return await transport(application)
+    finally:
+        await executor.stop(0.0)
+
+
+def describe(plan: Plan) -> tuple[Application, asyncio.AbstractEventLoop]:
+    """An application in this process, for the commands that look at tools or run one, and the loop it lives in."""
+    loop = asyncio.new_event_loop()
+    local = replace(plan, inline=True)
+    return loop.run_until_complete(assemble(local, executor_for(local))), loop

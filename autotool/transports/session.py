@@ -1,0 +1,115 @@
+"""One client on a stream of messages: stdio, or memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from autotool.errors import ProtocolError
+from autotool.model import Caller
+from autotool.protocol import codec, messages
+from autotool.protocol.codec import INVALID_REQUEST
+from autotool.protocol.dispatcher import Dispatcher
+from autotool.protocol.messages import ClientResponse, InvalidMessage, Notification, Request, RequestId
+from autotool.protocol.versions import Revision, negotiate
+
+MAX_IN_FLIGHT = 128
+"""Calls of one client that may be under way; a further one is told to come back."""
+
+
+class Session:
+    """Takes a client's messages one by one and sends what answers them.
+
+    Args:
+        dispatcher: answers requests.
+        send: writes one message; called in the order in which messages leave.
+        caller: who the client is.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, send: Callable[[bytes], None], caller: Caller | None = None) -> None:
+        self._dispatcher = dispatcher
+        self._send = send
+        self._caller = caller or Caller()
+        self._agreed = ""
+        self._tasks: dict[tuple[type, RequestId], asyncio.Task[None]] = {}
+        self.messages = 0
+
+    def receive(self, line: bytes) -> None:
+        """Handle one message. Never raises for what a client can send."""
+        if not line.strip():
+            return
+        self.messages += 1
+        try:
+            message = messages.parse(codec.decode(line))
+        except ProtocolError as error:
+            self._send(self._dispatcher.refuse(error, None).body)
+            return
+        if isinstance(message, Request):
+            self._request(message)
+        elif isinstance(message, Notification):
+            self._notification(message)
+        else:
+            self._response(message)
+
+    def refuse_long_line(self) -> None:
+        """Answer a line that was longer than it may be."""
+        limit = self._dispatcher.settings.max_message_bytes
+        error = ProtocolError(INVALID_REQUEST, f"A message is longer than {limit} bytes, and was not read.")
+        self._send(self._dispatcher.refuse(error, None).body)
+
+    def _request(self, request: Request) -> None:
+        key = (type(request.id), request.id)
+        if key in self._tasks:
+            error = InvalidMessage(f"The id {request.id!r} belongs to a request that is still under way.", request.id)
+            self._send(self._dispatcher.refuse(error, request.id).body)
+            return
+        try:
+            speaks = self._dispatcher.revision_of(request, self._agreed)
+        except ProtocolError as error:
+            self._send(self._dispatcher.refuse(error, request.id).body)
+            return
+        if request.method == "initialize" and not speaks.modern:
+            # Requests may follow at once, before the answer: they speak what the handshake agrees on.
+            self._agreed = negotiate(str(request.params.get("protocolVersion", ""))).version
+        answer = self._dispatcher.answer_now(request, speaks)
+        if answer is not None:
+            self._send(answer.body)
+            return
+        self._start_call(key, request, speaks)
+
+    def _start_call(self, key: tuple[type, RequestId], request: Request, speaks: Revision) -> None:
+        if len(self._tasks) >= MAX_IN_FLIGHT:
+            busy = ProtocolError(BUSY, f"{MAX_IN_FLIGHT} calls are under way already; try again when one has ended.")
+            self._send(self._dispatcher.refuse(busy, request.id).body)
+            return
+        task = asyncio.get_running_loop().create_task(self._call(request, speaks))
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+
+    async def _call(self, request: Request, speaks: Revision) -> None:
+        answer = await self._dispatcher.call(request, speaks, self._caller, self._send)
+        self._tasks.pop((type(request.id), request.id), None)
+        self._send(answer.body)
+
+    def _notification(self, notification: Notification) -> None:
+        request_id = self._dispatcher.cancelled_id(notification)
+        if request_id is None:
+            return
+        task = self._tasks.get((type(request_id), request_id))
+        if task is not None:
+            task.cancel()
+
+    def _response(self, response: ClientResponse) -> None:
+        """No request of ours is open, so nobody waits for it."""
+
+    async def finish(self, grace_s: float) -> None:
+        """Let calls in flight be answered for `grace_s` seconds, then cancel them."""
+        tasks = list(self._tasks.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_s)
+        for task in tasks:
+            task.cancel()
+
+
+BUSY = -31999
+"""Outside the ranges that JSON-RPC 2.0 and the protocol reserve."""

@@ -1,0 +1,161 @@
+"""Runs bound tools: asynchronous ones in the loop, synchronous ones in threads, each with its own capture."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autotool.errors import ArgumentError
+from autotool.model import Invocation, Outcome, Progress
+from autotool.sources.base import BoundTool
+from autotool.worker import capture, results
+from autotool.worker.binding import bind
+from autotool.worker.capture import Captured
+from autotool.worker.outcomes import error_outcome
+from autotool.worker.surroundings import Surroundings
+from autotool.worker.threads import Job, ThreadPool
+
+_log = logging.getLogger("autotool.worker")
+_getpid = os.getpid
+_exit = os._exit
+
+Report = Callable[[Progress], None]
+
+
+class _Unfinished:
+    """What a synchronous function returned that only the loop can bring to its end."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Runner:
+    """Runs the tools of one process.
+
+    Args:
+        tools: by key.
+        threads: how many synchronous calls run at the same time; further ones wait in order.
+    """
+
+    def __init__(self, tools: Mapping[str, BoundTool], *, threads: int = 8) -> None:
+        self._tools = tools
+        self._pool = ThreadPool(threads)
+        self._turns: dict[int, asyncio.Lock] = {}
+        self._surroundings = Surroundings()
+        self._pid = _getpid()
+
+    async def run(self, invocation: Invocation, report: Report | None = None) -> Outcome:
+        """Run one call to its end. Whatever the function does becomes an `Outcome`.
+
+        Raises:
+            asyncio.CancelledError: the awaiting task was cancelled.
+        """
+        tool = self._tools.get(invocation.key)
+        if tool is None:
+            return error_outcome(f"`{invocation.key}` is not served here.")
+        with self._surroundings.kept():
+            if tool.serial is None:
+                return await self._start(tool, invocation)
+            async with self._turn(tool.serial):
+                return await self._start(tool, invocation)
+
+    def _turn(self, serial: object) -> asyncio.Lock:
+        return self._turns.setdefault(id(serial), asyncio.Lock())
+
+    async def _start(self, tool: BoundTool, invocation: Invocation) -> Outcome:
+        captured = Captured()
+        capture.current.set(captured)
+        if tool.candidate.is_async:
+            return await self._in_loop(tool, invocation, captured)
+        job = Job(lambda: self._in_thread(tool, invocation, captured), asyncio.get_running_loop())
+        self._pool.submit(job)
+        try:
+            outcome = await job.future
+        except asyncio.CancelledError:
+            job.drop()
+            raise _StillRunning if job.started else asyncio.CancelledError from None
+        if isinstance(outcome, _Unfinished):
+            return await self._finish(tool, outcome.value, invocation, captured)
+        return outcome
+
+    def _in_thread(self, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome | _Unfinished:
+        bound = None
+        try:
+            bound = bind(tool.arguments, invocation.arguments)
+            value = tool.function(*bound.args, **bound.kwargs)
+            if _getpid() != self._pid:
+                _exit(0)  # the function forked: this is the child, and the call belongs to the parent
+            if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
+                return _Unfinished(value)
+            return _shape(value, tool, invocation, captured)
+        except ArgumentError as error:
+            return _refused(error)
+        except BaseException as error:
+            if _getpid() != self._pid:
+                _exit(0)
+            return _failed(error, tool, captured)
+        finally:
+            if bound is not None:
+                bound.close()
+
+    async def _in_loop(self, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome:
+        try:
+            bound = bind(tool.arguments, invocation.arguments)
+        except ArgumentError as error:
+            return _refused(error)
+        except BaseException as error:
+            return _failed(error, tool, captured)
+        try:
+            value = tool.function(*bound.args, **bound.kwargs)
+            return await self._finish(tool, value, invocation, captured)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            return _failed(error, tool, captured)
+        finally:
+            bound.close()
+
+    async def _finish(self, tool: BoundTool, value: Any, invocation: Invocation, captured: Captured) -> Outcome:
+        try:
+            settled = await results.settle(value)
+            return _shape(settled, tool, invocation, captured)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            return _failed(error, tool, captured)
+
+
+class _StillRunning(asyncio.CancelledError):
+    """The call was cancelled, but its thread goes on: Python cannot stop a thread."""
+
+
+def is_still_running(error: asyncio.CancelledError) -> bool:
+    """Whether a cancelled call's thread goes on, so that only the end of the process ends it."""
+    return isinstance(error, _StillRunning)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _shape(value: Any, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome:
+    return results.shape(value, tool.result, max_output_bytes=invocation.max_output_bytes, captured=captured.text)
+
+
+def _refused(error: ArgumentError) -> Outcome:
+    return error_outcome("\n".join(error.problems), error_type="ArgumentError")
+
+
+def _failed(error: BaseException, tool: BoundTool, captured: Captured) -> Outcome:
+    if not isinstance(error, SystemExit):
+        _log.warning("`%s` raised %s", tool.candidate.key, type(error).__name__, exc_info=error)
+    return results.failure(error, captured=captured.text)
+
+

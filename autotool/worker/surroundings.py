@@ -1,0 +1,60 @@
+"""The working directory and the environment, given back when a call that changed them is over."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_log = logging.getLogger("autotool.worker")
+_getcwd = os.getcwd
+_chdir = os.chdir
+
+
+class Surroundings:
+    """What every call finds as the process started. They are shared by calls that overlap, and restored between calls."""
+
+    def __init__(self) -> None:
+        self._folder = _folder()
+        self._environment = dict(os.environ)
+        # The encoded table behind `os.environ`: comparing it costs a microsecond, comparing the mapping thirty.
+        self._table = dict(_environ_table())
+        self._running = 0
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Run one call; when no other is under way afterwards, put things back."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if self._running == 0:
+                self._restore()
+
+    def _restore(self) -> None:
+        if self._folder and _folder() != self._folder:
+            _log.warning("a call changed the working directory; it is %s again", self._folder)
+            try:
+                _chdir(self._folder)
+            except OSError as error:
+                _log.warning("the working directory is gone: %s", error)
+        if _environ_table() != self._table:
+            _log.warning("a call changed the environment; it is as it was again")
+            for name in set(os.environ) - set(self._environment):
+                del os.environ[name]
+            os.environ.update(self._environment)
+
+
+def _environ_table() -> dict[Any, Any]:
+    table = getattr(os.environ, "_data", None)
+    return table if isinstance(table, dict) else dict(os.environ)
+
+
+def _folder() -> str:
+    try:
+        return _getcwd()
+    except OSError:
+        return ""
