@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from autotool import __version__
-from autotool.catalog import Catalog, build
+from autotool.catalog import Catalog
 from autotool.config import Config
 from autotool.model import Description, Selection, Target
 from autotool.policy.redact import Redactor
@@ -91,7 +91,7 @@ def catalog_of(description: Description, config: Config) -> Catalog:
     Raises:
         ConfigError: the allowlist names what does not exist.
     """
-    catalog = build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
+    catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
     rules = Rules(config.tools.allow, config.tools.deny)
     rules.check([tool.name for tool in catalog.tools])
     return catalog.select(lambda tool: rules.permits(tool.name))

@@ -1,0 +1,17 @@
+"""Outcomes of text, for whoever has something to say to the caller."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from autotool.model import Outcome
+
+
+def error_outcome(text: str, *, error_type: str = "") -> Outcome:
+    """A tool error with `text` as its one block."""
+    return Outcome(is_error=True, content=to_json([{"type": "text", "text": text}]), error_type=error_type)
+
+
+def text_outcome(text: str, structured: bytes | None = None, *, truncated: bool = False) -> Outcome:
+    """A success with `text` as its one block."""
+    return Outcome(False, to_json([{"type": "text", "text": text}]), structured, truncated)
