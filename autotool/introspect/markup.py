@@ -26,9 +26,9 @@ def readable(text: str) -> str:
     """The text without markup that only Sphinx reads; code and emphasis stay as people write them."""
     if ":" in text:
         text = _ROLE.sub(_role, text)
-        text = _LITERAL_BLOCK.sub(":", text)
         if ".. " in text:
             text = _DIRECTIVE.sub(_directive, _TARGET.sub("", text))
+        text = _LITERAL_BLOCK.sub(":", text)
     text = "\n".join(line.rstrip() for line in text.splitlines())
     return _BLANKS.sub("\n\n", text).strip("\n")
 
