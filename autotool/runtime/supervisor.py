@@ -24,6 +24,9 @@ _CANCEL_ANSWER_S = 0.25
 """How long a cancelled call may take to end by itself before its worker is retired."""
 
 
+_EXIT_HANDLERS_S = 0.5
+
+
 class WorkerExecutor:
     """Runs tools in a worker process.
 
@@ -211,7 +214,9 @@ class WorkerExecutor:
         for worker in list(self._workers):
             worker.stop()
         if self._workers:
-            await asyncio.wait([worker.lost for worker in self._workers], timeout=max(grace_s, 0.5))
+            # Even without grace an idle worker gets the time that its exit handlers need.
+            is_idle = all(worker.in_flight == 0 for worker in self._workers)
+            await asyncio.wait([worker.lost for worker in self._workers], timeout=max(grace_s, _EXIT_HANDLERS_S if is_idle else 0.0))
         for worker in list(self._workers):
             _kill(worker.pid)
         if self._starting is not None and not self._starting.done():

@@ -120,10 +120,12 @@ def _settle(
     for _, index in members:
         by_spelling[wanted[index][0]].append(index)
     found: dict[int, str] = {}
+    # The legal spelling keeps the name; where there is none, the last in code-point order does, whatever came first.
+    keeper = name if name in by_spelling else max(by_spelling)
     for spelling, indices in sorted(by_spelling.items()):
         if len(indices) == 1:
             index = indices[0]
-            found[index] = name if spelling == name else _suffixed(name, spelling)
+            found[index] = name if spelling == keeper else _suffixed(name, spelling)
         else:
             found.update(_told_apart([wanted[index] for index in indices], indices, taken))
     return _without_clashes(found, wanted, taken)

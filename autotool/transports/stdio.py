@@ -19,8 +19,8 @@ from autotool.protocol.dispatcher import Dispatcher
 from autotool.transports.lines import LineSplitter
 from autotool.transports.session import Session
 
-EOF_GRACE_S = 5.0
-"""How long calls may go on after the end of input."""
+EOF_GRACE_S = 4.5
+"""How long calls may go on after the end of input; the process has ended within five seconds."""
 
 _READ_BYTES = 1 << 16
 _ATOMIC_BYTES = 4096
