@@ -252,6 +252,8 @@ def _take(module: str, name: str, findings: Findings) -> None:
     }
     if effect in places:
         places[effect].append(clause)
+    if effect == "network" and name in verbs.SENDING_REQUESTS:
+        findings.writes.append(clause)
 
 
 def _is_constant(value: Any) -> bool:

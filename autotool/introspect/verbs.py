@@ -130,6 +130,9 @@ NETWORK_MODULES = _set(
 )
 """Packages that reach other machines; `urllib.request` does too."""
 
+SENDING_REQUESTS = _set("post put patch delete sendto connect request")
+"""Functions of those packages that do more than ask."""
+
 COMPUTING_PACKAGES = _set(
     "numpy pandas polars scipy",
 )

@@ -5,14 +5,16 @@ This is a net under careful code, not a wall: what has no known shape, name or v
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from autotool.errors import ConfigError
 from autotool.policy.sanitize import read_json_string
-from autotool.policy.tokens import SHAPES, is_secret_value, is_secret_variable, secret_kind
+from autotool.policy.tokens import SHAPES, Shape, is_secret_value, is_secret_variable, secret_kind
 
 _SHORTEST_SECRET = 8
 
@@ -59,35 +61,32 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """The text with secrets masked; the same object when there are none."""
-        for value, kind in self._secrets:
-            if value in text:
-                text = text.replace(value, f"[redacted: {kind}]")
-        for pattern in self._patterns:
-            text = pattern.sub("[redacted: configured pattern]", text)
-        for shape in SHAPES:
-            if any(mark in text for mark in shape.marks):
-                text = shape.pattern.sub(lambda match, kind=shape.kind: _masked(match, kind), text)
-        return _PAIR.sub(_masked_pair, text) if _has_name(text.lower()) else text
+        return self._cleaned(text, _looks(text.encode("utf-8", "surrogatepass")))
 
     def clean_json(self, data: bytes) -> bytes:
         """Mask secrets in every string of serialised JSON; the same object when there are none.
 
         A member's value is masked whole where its key names a secret. Everything else stays byte for byte.
         """
-        if not self._is_suspicious(data):
+        looks = _looks(data)
+        if not (
+            self._patterns or looks.marks or looks.names or any(one in data for one in self._json_secrets)
+        ):
             return data
-        key, key_end = "", -1
+        kind, key_end = "", -1
 
         def masked(match: re.Match[bytes]) -> bytes:
-            nonlocal key, key_end
+            nonlocal kind, key_end
             token, colon = match.group(1), match.group(2)
-            text = read_json_string(token)
+            own_kind = ""
             if colon is not None:
-                key, key_end = text, match.end()
-                cleaned = self.clean(text)
-            else:
-                follows = key_end >= 0 and not data[key_end : match.start()].strip()
-                cleaned = self._member(key if follows else "", text)
+                kind, key_end = (_kind_of_key(token) if looks.names else ""), match.end()
+            elif kind and not data[key_end : match.start()].strip():
+                own_kind = kind
+            if not own_kind and not self._is_suspicious(token, looks):
+                return match.group()
+            text = read_json_string(token)
+            cleaned = self._member(text, own_kind, looks)
             if cleaned == text:
                 return match.group()
             return json.dumps(cleaned, ensure_ascii=False).encode("utf-8", "replace") + (colon or b"")
@@ -95,16 +94,76 @@ class Redactor:
         result = _JSON_STRING.sub(masked, data)
         return data if result == data else result
 
-    def _member(self, key: str, value: str) -> str:
-        kind = secret_kind(key) if key else ""
+    def _cleaned(self, text: str, looks: _Looks) -> str:
+        for value, kind in self._secrets:
+            if value in text:
+                text = text.replace(value, f"[redacted: {kind}]")
+        for pattern in self._patterns:
+            text = pattern.sub("[redacted: configured pattern]", text)
+        for shape in looks.shapes:
+            if any(mark in text for mark in shape.marks):
+                text = shape.pattern.sub(lambda match, kind=shape.kind: _masked(match, kind), text)
+        return _PAIR.sub(_masked_pair, text) if looks.names else text
+
+    def _member(self, value: str, kind: str, looks: _Looks) -> str:
         if kind and not value.startswith("[redacted: ") and is_secret_value(value, kind):
             return f"[redacted: {kind}]"
-        return self.clean(value)
+        return self._cleaned(value, looks)
 
-    def _is_suspicious(self, data: bytes) -> bool:
-        if self._patterns or any(value in data for value in self._json_secrets):
+    def _is_suspicious(self, token: bytes, looks: _Looks) -> bool:
+        if self._patterns or any(mark in token for mark in looks.marks):
             return True
-        return any(mark in data for mark in _JSON_MARKS) or _has_name_bytes(data.lower())
+        if any(value in token for value in self._json_secrets):
+            return True
+        return bool(looks.names) and _has_any(token.lower(), looks.names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _kind_of_key(token: bytes) -> str:
+    # The rows of a table have the same keys again and again.
+    return secret_kind(read_json_string(token))
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """What of all that is looked for occurs in some text at all: most of it never does."""
+
+    marks: tuple[bytes, ...]
+    names: tuple[bytes, ...]
+    shapes: tuple[Shape, ...]
+
+
+def _looks(data: bytes) -> _Looks:
+    marks = tuple(
+        mark for gate, group in _GATED_MARKS if not gate or gate in data for mark in group if mark in data
+    )
+    lowered = data.lower()
+    names = tuple(part for part in _NAME_BYTES if part in lowered) if _has_any(lowered, _NAME_HINTS) else ()
+    shapes = (
+        tuple(shape for shape in SHAPES if any(mark.encode() in marks for mark in shape.marks))
+        if marks
+        else ()
+    )
+    return _Looks(marks, names, shapes)
+
+
+def _gated_marks() -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
+    """The marks by a character that each has: looking for one character is much cheaper than for a word."""
+    groups: dict[bytes, list[bytes]] = {}
+    for mark in sorted({mark.encode() for shape in SHAPES for mark in shape.marks}):
+        gate = next((bytes([char]) for char in mark if char in b"_-:. "), b"")
+        groups.setdefault(gate, []).append(mark)
+    return tuple((gate, tuple(marks)) for gate, marks in groups.items())
+
+
+def _has_any(data: bytes, words: Sequence[bytes]) -> bool:
+    return any(word in data for word in words)
+
+
+_GATED_MARKS = _gated_marks()
+_NAME_BYTES = tuple(part.encode() for part in _NAME_PARTS)
+# Each name has one of these in it.
+_NAME_HINTS = (b"key", b"pass", b"pwd", b"secret", b"token", b"credential", b"authorization")
 
 
 def environment_secrets(environ: Mapping[str, str]) -> dict[str, str]:
@@ -120,18 +179,6 @@ def environment_secrets(environ: Mapping[str, str]) -> dict[str, str]:
         if len(secret) >= _SHORTEST_SECRET and not _PLAIN.fullmatch(secret):
             found[name] = secret
     return found
-
-
-_JSON_MARKS = tuple(sorted({mark.encode() for shape in SHAPES for mark in shape.marks}))
-_NAME_BYTES = tuple(part.encode() for part in _NAME_PARTS)
-
-
-def _has_name(lowered: str) -> bool:
-    return any(part in lowered for part in _NAME_PARTS)
-
-
-def _has_name_bytes(lowered: bytes) -> bool:
-    return any(part in lowered for part in _NAME_BYTES)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
