@@ -91,6 +91,19 @@ class DefaultsSection(_Section):
     queue: int = Field(256, ge=0, le=100_000, description="Further calls that wait for their turn.")
 
 
+class ToolSection(_Section):
+    """`[tool.NAME]`: what one tool is told by and bounded by, in the place of what its code says."""
+
+    title: str | None = Field(None, description="Short name for people.")
+    description: str | None = Field(None, description="What it does, for the model.")
+    read_only: bool | None = Field(None, description="It changes nothing.")
+    destructive: bool | None = Field(None, description="It may destroy something.")
+    idempotent: bool | None = Field(None, description="Calling it twice is like calling it once.")
+    open_world: bool | None = Field(None, description="It reaches beyond this machine.")
+    timeout: Duration | None = Field(None, description="Time limit of a call.")
+    max_output: Size | None = Field(None, description="Most bytes of text in a result.")
+
+
 class Config(_Section):
     """Everything that can be set."""
 
@@ -98,6 +111,7 @@ class Config(_Section):
     server: ServerSection = ServerSection()
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
+    tool: dict[str, ToolSection] = Field({}, description="Single tools, by name.")
 
 
 def find_file(start: Path) -> Path | None:

@@ -18,8 +18,8 @@ Glossary:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
 ParameterKind = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
@@ -111,6 +111,40 @@ class Hints:
     idempotent: bool = False
     open_world: bool = True
     evidence: tuple[Evidence, ...] = ()
+
+
+class _Statement(Protocol):
+    """Who may state hints; None stands for what is not stated."""
+
+    @property
+    def read_only(self) -> bool | None: ...
+    @property
+    def destructive(self) -> bool | None: ...
+    @property
+    def idempotent(self) -> bool | None: ...
+    @property
+    def open_world(self) -> bool | None: ...
+
+
+def stated(hints: Hints, by: _Statement, reason: str) -> Hints:
+    """`hints` with what a person has stated in the place of what was inferred; a reader destroys nothing."""
+    values = {
+        name: value
+        for name, value in (
+            ("read_only", by.read_only),
+            ("destructive", by.destructive if by.destructive is not None or not by.read_only else False),
+            ("idempotent", by.idempotent),
+            ("open_world", by.open_world),
+        )
+        if value is not None
+    }
+    if not values:
+        return hints
+    if values.get("destructive") and "read_only" not in values:
+        values["read_only"] = False
+    kept = tuple(evidence for evidence in hints.evidence if evidence.hint not in values)
+    said = tuple(Evidence(name, value, reason) for name, value in values.items())
+    return replace(hints, **values, evidence=(*kept, *said))
 
 
 @dataclass(frozen=True, slots=True)

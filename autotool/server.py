@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from autotool import __version__
 from autotool.catalog import Catalog
-from autotool.config import Config
-from autotool.model import Description, Selection, Target
-from autotool.policy.redact import Redactor
+from autotool.config import Config, ToolSection
+from autotool.errors import ConfigError
+from autotool.model import Description, Selection, Target, ToolSpec, stated
+from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
 from autotool.protocol.dispatcher import Dispatcher
@@ -77,8 +79,10 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     """
     description = await executor.start()
     catalog = catalog_of(description, plan.config)
-    limits = CallLimits(plan.config.defaults.timeout, plan.config.defaults.max_output)
-    service = ToolService(catalog, executor, limits=limits, redactor=Redactor())
+    defaults = plan.config.defaults
+    limits = CallLimits(defaults.timeout, defaults.max_output)
+    own = {name: _own_limits(section, limits) for name, section in plan.config.tool.items()}
+    service = ToolService(catalog, executor, limits=limits, own_limits=own, redactor=Redactor(secrets=environment_secrets(os.environ)))
     info = server_info(description, plan)
     server = plan.config.server
     settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
@@ -92,9 +96,43 @@ def catalog_of(description: Description, config: Config) -> Catalog:
         ConfigError: the allowlist names what does not exist.
     """
     catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
+    catalog = _told_otherwise(catalog, config.tool)
     rules = Rules(config.tools.allow, config.tools.deny)
     rules.check([tool.name for tool in catalog.tools])
     return catalog.select(lambda tool: rules.permits(tool.name))
+
+
+def _own_limits(section: ToolSection, limits: CallLimits) -> CallLimits:
+    return CallLimits(
+        limits.timeout_s if section.timeout is None else section.timeout,
+        limits.max_output_bytes if section.max_output is None else section.max_output,
+    )
+
+
+def _told_otherwise(catalog: Catalog, sections: Mapping[str, ToolSection]) -> Catalog:
+    """The catalog with what the config says of single tools.
+
+    Raises:
+        ConfigError: a section names a tool that does not exist.
+    """
+    for name in sections:
+        if catalog.find(name) is None:
+            near = " or ".join(f"`{other}`" for other in catalog.nearest(name))
+            hint = f"Did you mean {near}?" if near else "`autotool list` shows the names."
+            raise ConfigError(f"`[tool.{name}]` names a tool that does not exist", hint=hint)
+    return replace(catalog, tools=tuple(_told(tool, sections.get(tool.name)) for tool in catalog.tools))
+
+
+def _told(tool: ToolSpec, section: ToolSection | None) -> ToolSpec:
+    if section is None:
+        return tool
+    candidate = replace(
+        tool.candidate,
+        title=section.title or tool.candidate.title,
+        description=section.description or tool.candidate.description,
+        hints=stated(tool.candidate.hints, section, "the config says so"),
+    )
+    return replace(tool, candidate=candidate)
 
 
 def server_info(description: Description, plan: Plan) -> ServerInfo:

@@ -83,7 +83,7 @@ class Redactor:
                 kind, key_end = (_kind_of_key(token) if looks.names else ""), match.end()
             elif kind and not data[key_end : match.start()].strip():
                 own_kind = kind
-            if not own_kind and not self._is_suspicious(token, looks):
+            if not own_kind and suspicious.search(token) is None:
                 return match.group()
             text = read_json_string(token)
             cleaned = self._member(text, own_kind, looks)
@@ -109,13 +109,6 @@ class Redactor:
         if kind and not value.startswith("[redacted: ") and is_secret_value(value, kind):
             return f"[redacted: {kind}]"
         return self._cleaned(value, looks)
-
-    def _is_suspicious(self, token: bytes, looks: _Looks) -> bool:
-        if self._patterns or any(mark in token for mark in looks.marks):
-            return True
-        if any(value in token for value in self._json_secrets):
-            return True
-        return bool(looks.names) and _has_any(token.lower(), looks.names)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -145,6 +138,11 @@ def _looks(data: bytes) -> _Looks:
         else ()
     )
     return _Looks(marks, names, shapes)
+
+
+@functools.lru_cache(maxsize=64)
+def _any_of(words: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, words)), re.IGNORECASE)
 
 
 def _gated_marks() -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:

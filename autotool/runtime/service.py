@@ -31,10 +31,20 @@ class CallLimits:
 class ToolService:
     """Offers a catalog and runs its tools, in the one order that every call takes."""
 
-    def __init__(self, catalog: Catalog, executor: Executor, *, limits: CallLimits, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        executor: Executor,
+        *,
+        limits: CallLimits,
+        redactor: Redactor,
+        own_limits: Mapping[str, CallLimits] | None = None,
+    ) -> None:
+        """Offer `catalog`; `own_limits` has the bounds of single tools, by name."""
         self.catalog = catalog
         self._executor = executor
         self._limits = limits
+        self._own_limits = own_limits or {}
         self._redactor = redactor
 
     async def call(
@@ -64,11 +74,12 @@ class ToolService:
     async def _run(
         self, tool: ToolSpec, arguments: Mapping[str, Any], report: Callable[[Progress], None] | None
     ) -> Outcome:
+        limits = self._own_limits.get(tool.name, self._limits)
         invocation = Invocation(
             key=tool.candidate.key,
             arguments=dict(arguments),
-            timeout_s=self._limits.timeout_s,
-            max_output_bytes=self._limits.max_output_bytes,
+            timeout_s=limits.timeout_s,
+            max_output_bytes=limits.max_output_bytes,
             wants_progress=report is not None,
         )
         try:

@@ -21,6 +21,9 @@ from autotool.schema.code import NotJson
 from autotool.schema.naming import wire_parameter_name
 from autotool.schema.readers import Reader, reader_for
 
+if typing.TYPE_CHECKING:
+    from autotool.schema.supplied import SuppliedSchema
+
 _EVIDENT_DEFAULTS = (bool, int, float, str, bytes, list, dict, set, frozenset, tuple)
 _MUTABLE = (list, dict, set, bytearray)
 _OPEN = reader_for(Any)
@@ -68,6 +71,7 @@ class Arguments:
         extra: the `**kwargs` field, or None.
         spellings: every accepted name, wire name and original, to its field.
         warnings: what a person should know, one sentence each.
+        supplied: the author's own schema, which then stands in the place of what the signature says.
     """
 
     json_schema: dict[str, Any]
@@ -76,6 +80,7 @@ class Arguments:
     extra: Field | None = None
     spellings: Mapping[str, Field] = dataclasses.field(default_factory=dict[str, Field])
     warnings: tuple[str, ...] = ()
+    supplied: SuppliedSchema | None = None
 
 
 @dataclass(frozen=True, slots=True)

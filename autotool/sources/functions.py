@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import sys
@@ -13,7 +14,8 @@ from autotool.errors import SignatureError
 from autotool.introspect import docstrings, doctypes, effects, signatures
 from autotool.introspect.docstrings import Docstring
 from autotool.introspect.signatures import EMPTY, RawSignature
-from autotool.model import Candidate
+from autotool.marks import Marks, marks_of
+from autotool.model import Candidate, stated
 from autotool.schema import arguments, naming
 from autotool.schema.arguments import Arguments, Words
 from autotool.schema.results import result_type
@@ -47,28 +49,41 @@ def _bound_tool(member: Member) -> BoundTool:
         ) from None
     names = [parameter.name for parameter in signature.parameters]
     doc = docstrings.parse(docstrings.of(member.function), names)
-    taken = arguments.build(signature, _words(doc, signature), member.path)
+    marks = marks_of(member.function)
+    taken = _taken(arguments.build(signature, _words(doc, signature), member.path), marks, member.path)
     promised = signature.returns
     result = result_type(promised)
-    description = doc.description or _signature_text(member.name, taken)
     candidate = Candidate(
         key=f"{member.module}:{member.path}",
-        name=member.name,
+        name=marks.name or member.name,
         qualifier=member.module,
-        title=naming.title(member.name),
-        description=description,
+        title=marks.title or naming.title(member.name),
+        description=marks.description or doc.description or _signature_text(member.name, taken),
         input_schema=taken.json_schema,
         output_schema=result.json_schema,
         parameters=taken.parameters,
-        hints=effects.infer(
-            name=member.name, module=member.module, summary=doc.summary, parameters=names, returns=promised, function=member.function
+        hints=stated(
+            effects.infer(
+                name=member.name, module=member.module, summary=doc.summary, parameters=names, returns=promised, function=member.function
+            ),
+            marks,
+            "its author says so",
         ),
         is_async=signature.is_async,
         file=_file(member.function),
         line=_line(member.function),
-        warnings=(*taken.warnings, *_doubts(member, doc)),
+        warnings=(*taken.warnings, *_doubts(member, doc, marks)),
     )
     return BoundTool(candidate, member.function, taken, result, member.serial)
+
+
+def _taken(taken: Arguments, marks: Marks, subject: str) -> Arguments:
+    if marks.input_schema is None:
+        return taken
+    from autotool.schema.supplied import SuppliedSchema  # noqa: PLC0415 - brings a validator that hardly any tool needs
+
+    supplied = SuppliedSchema(marks.input_schema, subject)
+    return dataclasses.replace(taken, json_schema=dict(marks.input_schema), supplied=supplied)
 
 
 def _words(doc: Docstring, signature: RawSignature) -> Mapping[str, Words]:
@@ -94,9 +109,9 @@ def _signature_text(name: str, taken: Arguments) -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def _doubts(member: Member, doc: Docstring) -> list[str]:
+def _doubts(member: Member, doc: Docstring, marks: Marks) -> list[str]:
     doubts: list[str] = []
-    if not doc.description:
+    if not doc.description and not marks.description:
         doubts.append(f"{member.path}: there is no docstring, so the description is only its signature")
     if doc.unknown:
         names = ", ".join(f"`{name}`" for name in doc.unknown)

@@ -39,6 +39,8 @@ def bind(arguments: Arguments, values: Mapping[str, Any]) -> Bound:
     Raises:
         ArgumentError: something is missing, unknown or of the wrong kind; every problem is named.
     """
+    if arguments.supplied is not None:
+        return _bind_as_supplied(arguments, values)
     found: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     problems: list[str] = []
@@ -66,6 +68,19 @@ def bind(arguments: Arguments, values: Mapping[str, Any]) -> Bound:
     kwargs.update(extra)
     files = tuple(value for value in (*args, *kwargs.values()) if isinstance(value, io.IOBase))
     return Bound(args, kwargs, files)
+
+
+def _bind_as_supplied(arguments: Arguments, values: Mapping[str, Any]) -> Bound:
+    """Arguments that the author's own schema describes reach the function as they came."""
+    assert arguments.supplied is not None  # checked by the caller
+    problems = arguments.supplied.problems(values)
+    if problems:
+        raise ArgumentError(problems)
+    found = {field.name: values[name] for name, field in arguments.spellings.items() if name in values}
+    args, kwargs = _place(arguments, found)
+    if arguments.extra is not None:
+        kwargs.update({name: value for name, value in values.items() if name not in arguments.spellings})
+    return Bound(args, kwargs)
 
 
 def _take(field: Field, name: str, value: Any, found: dict[str, Any], problems: list[str]) -> None:

@@ -1,0 +1,68 @@
+"""What the author of a function says of it as a tool, where the code itself does not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+_ATTRIBUTE = "__autotool_marks__"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What was said; None stands for what was not.
+
+    Attributes:
+        input_schema: JSON Schema 2020-12 of the arguments, published as it is and used to check calls.
+    """
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    input_schema: Mapping[str, Any] | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+@overload
+def tool(function: F, /) -> F: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    input_schema: Mapping[str, Any] | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+) -> Callable[[F], F]: ...
+
+
+def tool(function: Any = None, /, **said: Any) -> Any:
+    """Say something of a function that its code does not say. It stays the plain function that it was.
+
+    Example:
+        @autotool.tool(destructive=True, title="Close the books")
+        def close(year: int) -> None: ...
+    """
+
+    def mark(target: F) -> F:
+        setattr(target, _ATTRIBUTE, Marks(**said))
+        return target
+
+    return mark if function is None else mark(function)
+
+
+def marks_of(function: Any) -> Marks:
+    """What was said of `function`; nothing, where it was not marked."""
+    found = getattr(function, _ATTRIBUTE, None)
+    return found if isinstance(found, Marks) else Marks()
