@@ -56,7 +56,11 @@ class Redactor:
         values = _by_value(cast("Mapping[str, str]", named), isinstance(secrets, Mapping))
         self._secrets = tuple(sorted(values.items(), key=lambda item: -len(item[0])))
         self._json_secrets = tuple(
-            {form.encode() for value, _ in self._secrets for form in _json_forms(value)}
+            {
+                form.encode("utf-8", "surrogatepass")
+                for value, _ in self._secrets
+                for form in _json_forms(value)
+            }
         )
 
     def clean(self, text: str) -> str:
@@ -69,10 +73,10 @@ class Redactor:
         A member's value is masked whole where its key names a secret. Everything else stays byte for byte.
         """
         looks = _looks(data)
-        if not (
-            self._patterns or looks.marks or looks.names or any(one in data for one in self._json_secrets)
-        ):
+        sought = (*looks.marks, *looks.names, *(one for one in self._json_secrets if one in data))
+        if not (sought or self._patterns):
             return data
+        suspicious = _any_of(() if self._patterns else sought)
         kind, key_end = "", -1
 
         def masked(match: re.Match[bytes]) -> bytes:

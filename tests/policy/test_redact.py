@@ -171,6 +171,13 @@ def test_known_secrets_are_masked_in_text_and_in_json_by_the_name_they_are_told_
         assert json.loads(redactor.clean_json(data)) == {"x": masked}
 
 
+def test_a_secret_that_is_no_utf8_is_masked_too() -> None:
+    """Variables of the environment hold such bytes as lone surrogates (PEP 383)."""
+    redactor = Redactor(secrets={"ODD_KEY": "abc\udce9defgh"})
+    assert redactor.clean("x abc\udce9defgh") == "x [redacted: value of ODD_KEY]"
+    assert redactor.clean_json(json.dumps(["abc\udce9defgh"]).encode()) == b'["[redacted: value of ODD_KEY]"]'
+
+
 def test_the_longer_of_two_known_secrets_is_masked_whole() -> None:
     assert Redactor(secrets=["abcd1234", "abcd1234-long"]).clean("abcd1234-long") == "[redacted: secret]"
 
