@@ -23,8 +23,17 @@ def mismatch(text: str) -> ProtocolError:
     return ProtocolError(HEADER_MISMATCH, text)
 
 
+def check_version(request: Request, headers: Mapping[str, str]) -> None:
+    """Check `MCP-Protocol-Version` against the body, before anything is made of either.
+
+    Raises:
+        ProtocolError: it is missing or differs (-32020).
+    """
+    _check(headers, VERSION, request.meta.get(META_VERSION), required=True)
+
+
 def check_standard(request: Request, headers: Mapping[str, str], *, required: bool) -> None:
-    """Check `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` against the body.
+    """Check `Mcp-Method` and `Mcp-Name` against the body.
 
     Args:
         headers: names in lower case.
@@ -33,7 +42,6 @@ def check_standard(request: Request, headers: Mapping[str, str], *, required: bo
     Raises:
         ProtocolError: one is missing or differs (-32020).
     """
-    _check(headers, VERSION, request.meta.get(META_VERSION), required=required)
     _check(headers, METHOD, request.method, required=required)
     parameter = _NAMED_BY.get(request.method)
     if parameter is not None:

@@ -83,7 +83,7 @@ class Methods:
         result: dict[str, Any] = {
             "resultType": "complete",
             "supportedVersions": [MODERN],
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
             "ttlMs": self.settings.list_ttl_ms,
             "cacheScope": "public",
             "_meta": self._server_meta(),
@@ -109,6 +109,14 @@ class Methods:
     def ping(self, request: Request, revision: Revision) -> bytes:
         """`ping`, which only legacy clients send."""
         return b"{}"
+
+    def list_nothing(self, request: Request, revision: Revision) -> bytes:
+        """`prompts/list`, `resources/list` and `resources/templates/list`: there are none, which may be kept like the tools."""
+        if request.params.get("cursor") is not None:
+            raise ProtocolError(INVALID_PARAMS, "The cursor is not valid for this list; it has one page.")
+        key = {"prompts/list": "prompts", "resources/list": "resources"}.get(request.method, "resourceTemplates")
+        hints = {"ttlMs": self.settings.list_ttl_ms, "cacheScope": "public", "_meta": self._server_meta()}
+        return encode({"resultType": "complete", key: [], **hints})
 
     def list_tools(self, request: Request, revision: Revision) -> bytes:
         """`tools/list`: one page, serialised once for each catalog and revision."""
@@ -186,7 +194,13 @@ def _call_parameters(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 Handler = Callable[[Methods, Request, Revision], bytes]
 
-MODERN_METHODS: dict[str, Handler] = {"server/discover": Methods.discover, "tools/list": Methods.list_tools}
+MODERN_METHODS: dict[str, Handler] = {
+    "server/discover": Methods.discover,
+    "tools/list": Methods.list_tools,
+    "prompts/list": Methods.list_nothing,
+    "resources/list": Methods.list_nothing,
+    "resources/templates/list": Methods.list_nothing,
+}
 LEGACY_METHODS: dict[str, Handler] = {
     "initialize": Methods.initialize,
     "ping": Methods.ping,

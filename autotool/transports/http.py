@@ -89,7 +89,10 @@ class Endpoint:
     def _revision(self, request: Request, named: Mapping[str, str]) -> Revision:
         version = named.get(headers.VERSION)
         in_body = request.meta.get(messages.META_VERSION)
-        if in_body is None and request.method != "initialize" and version is not None and not is_legacy(version):
+        if in_body is not None:
+            headers.check_version(request, named)
+            return self._dispatcher.revision_of(request)
+        if request.method != "initialize" and version is not None and not is_legacy(version):
             if version != MODERN:
                 raise self._dispatcher.unsupported(version)
             return self._dispatcher.revision_of(request)
