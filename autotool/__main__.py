@@ -7,10 +7,10 @@ def main() -> None:
     """Run the command line. A worker for `serve` is started first, so that it imports while this process does."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["serve"] and not {"--help", "-h", "--inline"} & set(arguments):
-        from autotool.runtime import launch  # noqa: PLC0415 - the start of the worker comes before every other import
+        from autotool.runtime import launch
 
         launch.start_early()
-    from autotool.cli.app import run  # noqa: PLC0415 - as above
+    from autotool.cli.app import run
 
     run()
 

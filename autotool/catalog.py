@@ -100,7 +100,8 @@ def _folded(name: str) -> str:
 
 
 def _told_of(tool: ToolSpec, warning: str) -> str:
-    named = f"`{tool.name}`" in warning or f"`{tool.candidate.name}`" in warning
+    own = tool.candidate.name
+    named = f"`{tool.name}`" in warning or f"`{own}`" in warning or (tool.name == own and warning.startswith(f"{own}:"))
     return warning if named else f"`{tool.name}`: {warning}"
 
 

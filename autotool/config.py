@@ -59,8 +59,12 @@ class _Section(BaseModel):
 class ServerSection(_Section):
     """`[server]`: who the server is and where it listens."""
 
-    name: str = Field("", description="Name told to clients. Default: the wrapped distribution's, or the first target's.")
-    transport: Literal["auto", "stdio", "http"] = Field("auto", description="auto: stdio when standard input is not a terminal.")
+    name: str = Field(
+        "", description="Name told to clients. Default: the wrapped distribution's, or the first target's."
+    )
+    transport: Literal["auto", "stdio", "http"] = Field(
+        "auto", description="auto: stdio when standard input is not a terminal."
+    )
     host: str = Field("127.0.0.1", description="Address for HTTP.")
     port: int = Field(8000, ge=0, le=65535, description="Port for HTTP; 0 takes a free one.")
     uds: str = Field("", description="Path of a Unix socket for HTTP, in place of host and port.")
@@ -108,9 +112,9 @@ class Config(_Section):
     """Everything that can be set."""
 
     targets: tuple[str, ...] = Field((), description="What is served when the command line names nothing.")
-    server: ServerSection = ServerSection()
-    tools: ToolsSection = ToolsSection()
-    defaults: DefaultsSection = DefaultsSection()
+    server: ServerSection = ServerSection.model_validate({})
+    tools: ToolsSection = ToolsSection.model_validate({})
+    defaults: DefaultsSection = DefaultsSection.model_validate({})
     tool: dict[str, ToolSection] = Field({}, description="Single tools, by name.")
 
 
@@ -126,7 +130,12 @@ def find_file(start: Path) -> Path | None:
     return None
 
 
-def load(path: Path | None, *, environment: Mapping[str, str] | None = None, flags: Mapping[str, Mapping[str, Any]] | None = None) -> Config:
+def load(
+    path: Path | None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Config:
     """Merge the file at `path` (None: no file), the environment and flags.
 
     Args:
@@ -180,7 +189,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             if text is None:
                 continue
             is_list = "tuple" in str(setting.annotation)
-            found.setdefault(section, {})[key] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+            found.setdefault(section, {})[key] = (
+                [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+            )
     return found
 
 

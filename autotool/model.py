@@ -21,9 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-ParameterKind = Literal[
-    "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
-]
+ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
 
 TypeOrigin = Literal["annotation", "stub", "typeshed", "docstring", "default", "open"]
 """Where a parameter's type came from; `open` means that nothing is known and nothing is claimed."""

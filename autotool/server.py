@@ -62,10 +62,10 @@ class Application:
 def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
     """What runs the tools: a worker, or this process."""
     if plan.inline:
-        from autotool.runtime.inline import InlineExecutor  # noqa: PLC0415 - brings the worker's side with it
+        from autotool.runtime.inline import InlineExecutor
 
         return InlineExecutor(plan.targets, plan.selection, threads=plan.config.defaults.threads)
-    from autotool.runtime.supervisor import WorkerExecutor  # noqa: PLC0415 - not needed in-process
+    from autotool.runtime.supervisor import WorkerExecutor
 
     defaults = plan.config.defaults
     return WorkerExecutor(plan.worker, launched, in_flight=defaults.in_flight, queue=defaults.queue)
@@ -82,7 +82,9 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     defaults = plan.config.defaults
     limits = CallLimits(defaults.timeout, defaults.max_output)
     own = {name: _own_limits(section, limits) for name, section in plan.config.tool.items()}
-    service = ToolService(catalog, executor, limits=limits, own_limits=own, redactor=Redactor(secrets=environment_secrets(os.environ)))
+    service = ToolService(
+        catalog, executor, limits=limits, own_limits=own, redactor=Redactor(secrets=environment_secrets(os.environ))
+    )
     info = server_info(description, plan)
     server = plan.config.server
     settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
@@ -156,7 +158,7 @@ async def serve_stdio(plan: Plan, reading: int, writing: int, launched: Launched
     Raises:
         OperatorError: it cannot start.
     """
-    from autotool.transports.stdio import serve_stdio as serve  # noqa: PLC0415 - one of two transports
+    from autotool.transports.stdio import serve_stdio as serve
 
     async def transport(application: Application) -> int:
         return (await serve(application.dispatcher, reading, writing)).messages
@@ -170,9 +172,9 @@ async def serve_http(plan: Plan, launched: Launched | None, on_listening: Callab
     Raises:
         OperatorError: it cannot start.
     """
-    from autotool.transports import listen  # noqa: PLC0415 - Starlette and uvicorn are not wanted on stdio
-    from autotool.transports.http import PATH, create_app  # noqa: PLC0415 - as above
-    from autotool.transports.security import LOOPBACK, HttpLimits  # noqa: PLC0415 - as above
+    from autotool.transports import listen
+    from autotool.transports.http import PATH, create_app
+    from autotool.transports.security import LOOPBACK, HttpLimits
 
     server = plan.config.server
     listening = listen.bind(server.host, server.port, server.uds)

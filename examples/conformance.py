@@ -1,13 +1,15 @@
 """The functions that the Model Context Protocol's conformance suite calls, written as plain Python.
 
-    autotool serve examples/conformance.py --http
+autotool serve examples/conformance.py --http
 """
 
 import base64
 
 import autotool
 
-_PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+_PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 def test_simple_text() -> str:

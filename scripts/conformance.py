@@ -21,15 +21,28 @@ HERE = Path(__file__).parent
 def run_scenario(base: Path, url: str, version: str, scenario: str) -> list[dict[str, str]]:
     """The checks of one scenario as the suite reports them."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [*node.program(base, "conformance"), "server", "--url", url, "--scenario", scenario, "--spec-version", version, "-o", folder]
+        command = [
+            *node.program(base, "conformance"),
+            "server",
+            "--url",
+            url,
+            "--scenario",
+            scenario,
+            "--spec-version",
+            version,
+            "-o",
+            folder,
+        ]
         finished = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         reports = list(Path(folder).rglob("checks.json"))
         if not reports:
-            return [{"id": "suite", "status": "FAILURE", "errorMessage": finished.stdout[-2000:] + finished.stderr[-2000:]}]
+            return [
+                {"id": "suite", "status": "FAILURE", "errorMessage": finished.stdout[-2000:] + finished.stderr[-2000:]}
+            ]
         return json.loads(reports[0].read_text())
 
 
-def judge(scenario: str, checks: list[dict[str, str]], expected: dict[str, str]) -> tuple[str, list[str]]:
+def judge(checks: list[dict[str, str]], expected: dict[str, str]) -> tuple[str, list[str]]:
     """A word for the table, and what is wrong."""
     failed = [check for check in checks if check["status"] == "FAILURE"]
     wrong = [f"{check['id']}: {check.get('errorMessage', '')}" for check in failed if check["id"] not in expected]
@@ -48,7 +61,7 @@ def main() -> int:
         for version, scenarios in plan["scenarios"].items():
             for scenario in scenarios:
                 checks = run_scenario(base, server.url, version, scenario)
-                words, wrong = judge(scenario, checks, plan["expected"].get(scenario, {}))
+                words, wrong = judge(checks, plan["expected"].get(scenario, {}))
                 problems += bool(wrong)
                 print(f"{version}  {scenario:<28} {words}{'' if not wrong else '  WRONG'}", flush=True)
                 for line in wrong:

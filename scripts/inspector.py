@@ -1,6 +1,6 @@
 """Has the MCP Inspector's command line list and call tools of `autotool serve statistics`, over stdio and HTTP.
 
-    python scripts/inspector.py
+python scripts/inspector.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 def inspect(base: Path, *arguments: str) -> dict[str, object]:
     """One run of the Inspector's command line, as the JSON that it prints."""
     command = [*node.program(base, "mcp-inspector"), "--cli", *arguments]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False, stdin=subprocess.DEVNULL)
+    finished = subprocess.run(
+        command, capture_output=True, text=True, timeout=90, check=False, stdin=subprocess.DEVNULL
+    )
     if finished.returncode:
         raise SystemExit(f"{' '.join(command)}\nexit code {finished.returncode}\n{finished.stdout}{finished.stderr}")
     return json.loads(finished.stdout)

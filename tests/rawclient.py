@@ -22,7 +22,9 @@ META = {
 class RawClient:
     """Starts a server and talks to it. Lines that are not JSON-RPC messages are kept in `junk`."""
 
-    def __init__(self, *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None, legacy: bool = False) -> None:
+    def __init__(
+        self, *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None, legacy: bool = False
+    ) -> None:
         command = [sys.executable, "-m", "autotool", "serve", *arguments]
         self.process = subprocess.Popen(
             command,
@@ -47,7 +49,11 @@ class RawClient:
         self._next_id = 1000
         self.legacy = legacy
         if legacy:
-            opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "rawclient", "version": "1"}}
+            opening = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "rawclient", "version": "1"},
+            }
             self.request("initialize", **opening)
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 

@@ -24,12 +24,25 @@ app = typer.Typer(
 
 Targets = Annotated[
     list[str] | None,
-    typer.Argument(metavar="TARGET...", help="pkg.mod, pkg.mod:name, pkg.mod:make(), ./file.py or ./file.py:name.", show_default=False),
+    typer.Argument(
+        metavar="TARGET...",
+        help="pkg.mod, pkg.mod:name, pkg.mod:make(), ./file.py or ./file.py:name.",
+        show_default=False,
+    ),
 ]
-Include = Annotated[list[str] | None, typer.Option("--include", metavar="GLOB", help="Only functions whose name fits.", show_default=False)]
-Exclude = Annotated[list[str] | None, typer.Option("--exclude", metavar="GLOB", help="Not functions whose name fits.", show_default=False)]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("--include", metavar="GLOB", help="Only functions whose name fits.", show_default=False),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="GLOB", help="Not functions whose name fits.", show_default=False),
+]
 Recursive = Annotated[bool, typer.Option("--recursive", help="Also a package's submodules.")]
-ConfigPath = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Settings. Default: the nearest autotool.toml.", show_default=False)]
+ConfigPath = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", help="Settings. Default: the nearest autotool.toml.", show_default=False),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and more of the log.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -41,7 +54,11 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Serve the Python functions you have as tools of the Model Context Protocol."""
 
 
@@ -51,13 +68,20 @@ def serve(
     stdio: Annotated[bool, typer.Option("--stdio", help="Speak on standard input and output.")] = False,
     http: Annotated[bool, typer.Option("--http", help="Listen for HTTP.")] = False,
     host: Annotated[str | None, typer.Option(help="Address for HTTP. Default: 127.0.0.1.", show_default=False)] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port for HTTP. Default: 8000; 0: a free one.", show_default=False)] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port for HTTP. Default: 8000; 0: a free one.", show_default=False),
+    ] = None,
     uds: Annotated[str | None, typer.Option(metavar="PATH", help="Unix socket for HTTP.", show_default=False)] = None,
     include: Include = None,
     exclude: Exclude = None,
     recursive: Recursive = False,
-    timeout: Annotated[str | None, typer.Option(metavar="TIME", help="Time limit of a call. Default: 60s.", show_default=False)] = None,
-    inline: Annotated[bool, typer.Option("--inline", help="Run the tools in the server's own process, for debugging.")] = False,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time limit of a call. Default: 60s.", show_default=False)
+    ] = None,
+    inline: Annotated[
+        bool, typer.Option("--inline", help="Run the tools in the server's own process, for debugging.")
+    ] = False,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:
@@ -105,10 +129,22 @@ def show(
 def call(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="As for serve.")],
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="A name that `list` shows.")],
-    values: Annotated[list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments.", show_default=False)] = None,
-    json_args: Annotated[str | None, typer.Option("--json-args", metavar="JSON", help="Arguments as one JSON object; - reads it from standard input.", show_default=False)] = None,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments.", show_default=False)
+    ] = None,
+    json_args: Annotated[
+        str | None,
+        typer.Option(
+            "--json-args",
+            metavar="JSON",
+            help="Arguments as one JSON object; - reads it from standard input.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
-    timeout: Annotated[str | None, typer.Option(metavar="TIME", help="Time limit. Default: 60s.", show_default=False)] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time limit. Default: 60s.", show_default=False)
+    ] = None,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:

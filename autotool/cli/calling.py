@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO, cast
 
-from autotool.errors import ConfigError, ProtocolError
 from autotool.cli.finding import find
+from autotool.errors import ConfigError, ProtocolError
 from autotool.model import Caller, Outcome
 from autotool.protocol import codec
 from autotool.runtime import logs
@@ -45,12 +45,16 @@ def _arguments(values: Sequence[str], json_args: str | None) -> dict[str, Any]:
         except ProtocolError as error:
             raise ConfigError(f"--json-args: {error.message}") from None
         if not isinstance(parsed, dict):
-            raise ConfigError("--json-args must be a JSON object", hint="""For example --json-args '{"data": [1, 2, 3]}'.""")
+            raise ConfigError(
+                "--json-args must be a JSON object", hint="""For example --json-args '{"data": [1, 2, 3]}'."""
+            )
         arguments.update(cast("dict[str, Any]", parsed))
     for value in values:
         name, equals, text = value.partition("=")
         if not equals:
-            raise ConfigError(f"`{value}` is not NAME=VALUE", hint=f"Write `{value}=…`, or give all arguments with --json-args.")
+            raise ConfigError(
+                f"`{value}` is not NAME=VALUE", hint=f"Write `{value}=…`, or give all arguments with --json-args."
+            )
         arguments[name] = text
     return arguments
 

@@ -24,7 +24,7 @@ def take_stdout() -> TextIO:
     """Keep standard output for results: what imported code prints goes to standard error from now on."""
     kept = os.dup(1)
     os.dup2(2, 1)
-    return open(kept, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115 - lives as long as the process
+    return open(kept, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123 - lives as long as the process
 
 
 def console_for(stream: TextIO) -> Console:
@@ -40,7 +40,11 @@ def parameters_text(candidate: Candidate) -> str:
             continue
         stars = {"var_positional": "*", "var_keyword": "**"}.get(parameter.kind, "")
         default = parameter.schema.get("default")
-        shown = f"={json.dumps(default, ensure_ascii=False)}" if "default" in parameter.schema else ("" if parameter.required or stars else "=…")
+        shown = (
+            f"={json.dumps(default, ensure_ascii=False)}"
+            if "default" in parameter.schema
+            else ("" if parameter.required or stars else "=…")
+        )
         parts.append(f"{stars}{parameter.wire_name}{shown}")
     return ", ".join(parts)
 
@@ -80,4 +84,6 @@ def panel(application: Application, address: str) -> None:
     if skipped:
         lines += [Text(), Text(f"{skipped} not served; `autotool list` says why.", style="yellow")]
     lines += [Text(), Text("Ctrl-C ends it.", style="dim")]
-    Console(file=sys.stderr).print(Panel(Group(*lines), title="autotool", title_align="left", expand=False, padding=(1, 2)))
+    Console(file=sys.stderr).print(
+        Panel(Group(*lines), title="autotool", title_align="left", expand=False, padding=(1, 2))
+    )

@@ -20,4 +20,6 @@ def find(catalog: Catalog, name: str) -> ToolSpec:
         if refusal.subject.rpartition(":")[2] == name:
             raise TargetError(f"`{name}` is not served: {refusal.reason}", hint=refusal.hint)
     near = " or ".join(f"`{other}`" for other in catalog.nearest(name))
-    raise TargetError(f"there is no tool `{name}`", hint=f"Did you mean {near}?" if near else "`autotool list` shows the names.")
+    raise TargetError(
+        f"there is no tool `{name}`", hint=f"Did you mean {near}?" if near else "`autotool list` shows the names."
+    )

@@ -36,5 +36,7 @@ def list_json(application: Application) -> str:
     methods = application.dispatcher.methods
     modern = revision(MODERN)
     assert modern is not None  # it is in the table
-    methods.settings = ServerSettings(page_size=max(1, len(application.catalog.tools)), list_ttl_ms=methods.settings.list_ttl_ms)
+    methods.settings = ServerSettings(
+        page_size=max(1, len(application.catalog.tools)), list_ttl_ms=methods.settings.list_ttl_ms
+    )
     return json.dumps(methods.page(application.catalog, 0, modern), ensure_ascii=False, indent=2)

@@ -50,5 +50,8 @@ def plan_for(flags: Flags) -> Plan:
     )
     named = tuple(flags.targets) or merged.targets
     if not named:
-        raise TargetError("nothing to serve was named", hint="Name a module: `autotool serve statistics`, or list `targets` in autotool.toml.")
+        raise TargetError(
+            "nothing to serve was named",
+            hint="Name a module: `autotool serve statistics`, or list `targets` in autotool.toml.",
+        )
     return Plan(merged, tuple(parse_target(text) for text in named), inline=flags.inline, debug=flags.debug)

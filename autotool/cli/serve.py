@@ -42,7 +42,7 @@ def _named_on_command_line() -> bool:
 
 
 def _stdio(plan: Plan) -> None:
-    from autotool.transports.stdio import claim  # noqa: PLC0415 - one of two transports
+    from autotool.transports.stdio import claim
 
     reading, writing = claim()
     messages = asyncio.run(serve_stdio(plan, reading, writing, launch.take_early()))
@@ -55,7 +55,7 @@ def _stdio(plan: Plan) -> None:
 
 
 def _http(plan: Plan) -> None:
-    from autotool.transports.listen import run as run_loop  # noqa: PLC0415 - one of two transports
+    from autotool.transports.listen import run as run_loop
 
     run_loop(lambda: serve_http(plan, launch.take_early(), _announce))
     _leave()
@@ -63,7 +63,7 @@ def _http(plan: Plan) -> None:
 
 def _announce(application: Application, address: str) -> None:
     if sys.stderr.isatty():
-        from autotool.cli.console import panel  # noqa: PLC0415 - rich is for terminals
+        from autotool.cli.console import panel
 
         panel(application, address)
     else:
@@ -74,5 +74,3 @@ def _leave() -> None:
     """End now: everything has been answered, and a person's thread may never end."""
     logs.stderr.drain()
     os._exit(0)
-
-

@@ -17,7 +17,12 @@ from autotool.protocol.toolwire import tool_object
 from autotool.protocol.versions import MODERN, revision
 from autotool.server import Plan, describe
 
-_HINTS = {"read_only": "readOnlyHint", "destructive": "destructiveHint", "idempotent": "idempotentHint", "open_world": "openWorldHint"}
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
 
 
 def run(plan: Plan, name: str, *, as_json: bool) -> None:
@@ -72,13 +77,19 @@ def _parameters(parameters: tuple[Parameter, ...]) -> Table:
         said = f"not offered: {parameter.hidden}" if parameter.hidden else parameter.description
         required = "yes" if parameter.required else "no"
         table.add_row(
-            Text(stars + parameter.wire_name, style="cyan"), Text(parameter.type_text or "any"), Text(_origin(parameter)), required, Text(said)
+            Text(stars + parameter.wire_name, style="cyan"),
+            Text(parameter.type_text or "any"),
+            Text(_origin(parameter)),
+            required,
+            Text(said),
         )
     return table
 
 
 def _origin(parameter: Parameter) -> str:
-    return {"open": "nothing says", "default": "its default", "stub": "a stub file"}.get(parameter.type_origin, parameter.type_origin)
+    return {"open": "nothing says", "default": "its default", "stub": "a stub file"}.get(
+        parameter.type_origin, parameter.type_origin
+    )
 
 
 def _hints(hints: Hints) -> Table:
@@ -87,5 +98,9 @@ def _hints(hints: Hints) -> Table:
         table.add_column(title, overflow="fold")
     for field, wire_name in _HINTS.items():
         reasons = "; ".join(evidence.reason for evidence in hints.evidence if evidence.hint == field)
-        table.add_row(wire_name, str(getattr(hints, field)).lower(), Text(reasons or "none: the specification's default", style="" if reasons else "dim"))
+        table.add_row(
+            wire_name,
+            str(getattr(hints, field)).lower(),
+            Text(reasons or "none: the specification's default", style="" if reasons else "dim"),
+        )
     return table

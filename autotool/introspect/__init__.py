@@ -1,1 +1,1 @@
-
+"""Reads one callable: its names, types, words and effects."""

@@ -46,17 +46,17 @@ def _annotated(function: Any) -> Any:
         return function.__init__
     if inspect.ismethod(function):
         return function.__func__
-    if not inspect.isroutine(function) and not hasattr(function, "__annotations__"):
-        return getattr(type(function), "__call__", function)
-    if not inspect.isroutine(function) and inspect.isfunction(getattr(type(function), "__call__", None)):
-        return type(function).__call__
+    if not inspect.isroutine(function):
+        call = inspect.getattr_static(type(function), "__call__", None)
+        if inspect.isfunction(call) or not hasattr(function, "__annotations__"):
+            return call
     return function
 
 
 def _raw(home: Any) -> dict[str, Any]:
     try:
         if sys.version_info >= (3, 14):
-            import annotationlib  # noqa: PLC0415 - exists only there
+            import annotationlib
 
             return annotationlib.get_annotations(home, format=annotationlib.Format.FORWARDREF)
         return dict(inspect.get_annotations(home))
@@ -156,7 +156,10 @@ def _checking_imports(module_name: str) -> dict[str, tuple[str, str]]:
 
 def _imported_names(statement: ast.stmt, module_name: str) -> dict[str, tuple[str, str]]:
     if isinstance(statement, ast.Import):
-        return {(a.asname or a.name.partition(".")[0]): (a.name if a.asname else a.name.partition(".")[0], "") for a in statement.names}
+        return {
+            (a.asname or a.name.partition(".")[0]): (a.name if a.asname else a.name.partition(".")[0], "")
+            for a in statement.names
+        }
     if not isinstance(statement, ast.ImportFrom):
         return {}
     source = statement.module or ""

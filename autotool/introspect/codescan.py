@@ -35,9 +35,7 @@ _PLAIN_MODULES = {
 }
 _CACHED = type(functools.lru_cache(len))
 _WRITE_MODE = re.compile(r"[rwaxbtU]{0,2}[wax+][bt+]{0,2}")
-_SQL_LOSS = re.compile(
-    r"\s*(?:delete\s+from|drop\s+(?:table|database|index|view|schema)|truncate)\b", re.IGNORECASE
-)
+_SQL_LOSS = re.compile(r"\s*(?:delete\s+from|drop\s+(?:table|database|index|view|schema)|truncate)\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -128,9 +126,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _scan_code(
-    code: types.CodeType, owner: types.FunctionType, findings: Findings
-) -> list[types.FunctionType]:
+def _scan_code(code: types.CodeType, owner: types.FunctionType, findings: Findings) -> list[types.FunctionType]:
     """Take one code object's findings; the functions of the same package that it uses are returned."""
     ops = set(code.co_code[::2])
     if ops & _SETTING_STATE or (_SETTING_CELLS in ops and _sets_outer_variable(code, owner)):
@@ -161,9 +157,7 @@ def _is_of_the_same_package(value: object, owner: types.FunctionType) -> bool:
     return isinstance(value, types.FunctionType) and _top(value.__module__) == _top(owner.__module__)
 
 
-def _take_value(
-    name: str, value: object, code: types.CodeType, findings: Findings, *, changes_items: bool
-) -> None:
+def _take_value(name: str, value: object, code: types.CodeType, findings: Findings, *, changes_items: bool) -> None:
     if isinstance(value, types.ModuleType):
         _take_module(name, value, code, findings)
     elif inspect.isroutine(value) or inspect.isclass(value):
@@ -202,10 +196,7 @@ def _take_name(name: str, code: types.CodeType, findings: Findings) -> None:
 
 
 def _take_module(name: str, module: types.ModuleType, code: types.CodeType, findings: Findings) -> None:
-    if (
-        module.__name__ in verbs.HARMLESS_MODULES
-        or module.__name__ in verbs.PURE_MODULES - verbs.MIXED_MODULES
-    ):
+    if module.__name__ in verbs.HARMLESS_MODULES or module.__name__ in verbs.PURE_MODULES - verbs.MIXED_MODULES:
         return
     used = _attributes(name, code)
     for attribute in used:
@@ -222,11 +213,7 @@ def _attributes(name: str, code: types.CodeType) -> list[str]:
     for instruction in dis.get_instructions(code):
         if instruction.opname in {"LOAD_ATTR", "LOAD_METHOD"} and previous == name:
             found.append(str(instruction.argval))
-        previous = (
-            str(instruction.argval)
-            if instruction.opname in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"}
-            else ""
-        )
+        previous = str(instruction.argval) if instruction.opname in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"} else ""
     return found
 
 

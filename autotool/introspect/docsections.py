@@ -157,9 +157,7 @@ def _colon_section(lines: Sequence[str], at: int, names: Sequence[str], found: R
     return end
 
 
-def _flush_left_section(
-    lines: Sequence[str], at: int, title: str, names: Sequence[str], found: Reading
-) -> int:
+def _flush_left_section(lines: Sequence[str], at: int, title: str, names: Sequence[str], found: Reading) -> int:
     """A parameter section whose entries are not indented: it ends at the first blank line after them."""
     if not _PARAMETERS.fullmatch(title):
         return at

@@ -141,9 +141,7 @@ def of(obj: object) -> str | None:
     own = _text(obj)
     if own and own != _text(type(obj)):
         return own
-    return (
-        _of_wrapped(obj) or _meant(inspect.getattr_static(type(obj), "__call__", None)) or _meant(type(obj))
-    )
+    return _of_wrapped(obj) or _meant(inspect.getattr_static(type(obj), "__call__", None)) or _meant(type(obj))
 
 
 def _of_wrapped(obj: object) -> str | None:
@@ -179,9 +177,4 @@ def _is_written_by_python(obj: object, text: str) -> bool:
     if obj is object or text in _BOILERPLATE:
         return True
     # Dataclasses and named tuples without a docstring are given their signature.
-    return (
-        inspect.isclass(obj)
-        and text.startswith(f"{obj.__name__}(")
-        and text.endswith(")")
-        and "\n" not in text
-    )
+    return inspect.isclass(obj) and text.startswith(f"{obj.__name__}(") and text.endswith(")") and "\n" not in text

@@ -36,9 +36,7 @@ _SHAPE = (
     r",?\s*\(?\b(?:of|with)?\s*(?:the\s+)?(?:same\s+)?(?:shape|length|size)\b\s*=?\s*"
     r"(?:\([^()]*\)|\[[^\[\]]*\]|[\w.*+-]+)(?:\s*(?:or|,)\s*\([^()]*\))*\)?"
 )
-_OPTIONAL = (
-    r"\s*[,;(]?\s*(?<!['\"\w.-])(?:optional|required|keyword[- ]only|positional[- ]only)\b(?!['\"\[])[)]?,?"
-)
+_OPTIONAL = r"\s*[,;(]?\s*(?<!['\"\w.-])(?:optional|required|keyword[- ]only|positional[- ]only)\b(?!['\"\[])[)]?,?"
 _ASIDES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -131,12 +129,7 @@ def _with_followers(parts: Sequence[tuple[str, str]], depth: int) -> Any:
         return _part(text, depth)
     followers: list[str] = []
     for before, other in parts[1:]:
-        if (
-            before != "or"
-            or other.lower() in {"none", "null"}
-            or _OF.fullmatch(other)
-            or _SUBSCRIPT.fullmatch(other)
-        ):
+        if before != "or" or other.lower() in {"none", "null"} or _OF.fullmatch(other) or _SUBSCRIPT.fullmatch(other):
             break
         followers.append(other)
     return _of(match["many"], match["one"], depth, followers)

@@ -33,9 +33,7 @@ class _Subject:
     returns: Any
 
 
-def infer(
-    *, name: str, module: str, summary: str, parameters: Sequence[str], returns: Any, function: object
-) -> Hints:
+def infer(*, name: str, module: str, summary: str, parameters: Sequence[str], returns: Any, function: object) -> Hints:
     """The four hints of a function. Never raises, and never calls the function.
 
     Args:
@@ -157,9 +155,7 @@ def _returns_a_value(returns: Any) -> bool:
 def _about_the_world(subject: _Subject) -> list[Evidence]:
     findings = subject.findings
     if subject.effect == "network" or (findings is not None and findings.network):
-        used = (
-            _listed(findings.network) if findings is not None and findings.network else f"`{subject.module}`"
-        )
+        used = _listed(findings.network) if findings is not None and findings.network else f"`{subject.module}`"
         return [Evidence("open_world", True, f"it reaches other machines, with {used}")]
     if subject.effect != "unknown" and subject.module.partition(".")[0] in verbs.COMPUTING_PACKAGES:
         closed = subject.effect in {"pure", "chance"}  # `read_csv` takes an address, too.

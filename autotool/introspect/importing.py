@@ -10,7 +10,7 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 from autotool.errors import TargetError
 from autotool.model import Target
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -118,7 +119,7 @@ _script_folders: set[str] = set()
 
 
 @contextmanager
-def folder_on_path(folder: Path) -> Iterator[None]:
+def folder_on_path(folder: Path) -> Generator[None]:
     """Put `folder` first on `sys.path`, as `python file.py` does; afterwards last, for imports inside functions."""
     entry = str(folder)
     sys.path.insert(0, entry)
@@ -164,7 +165,7 @@ def _is_free(stem: str, path: Path) -> bool:
 def submodules(package: ModuleType) -> tuple[str, ...]:
     """The dotted names of every module below `package`, sorted, private ones and `__main__` left out."""
     found: list[str] = []
-    pending = [(package.__name__, list(getattr(package, "__path__", ())))]
+    pending: list[tuple[str, list[str]]] = [(package.__name__, list(getattr(package, "__path__", ())))]
     while pending:
         prefix, paths = pending.pop()
         for info in pkgutil.iter_modules(paths, prefix + "."):

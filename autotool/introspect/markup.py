@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 _ROLE = re.compile(r":(?:[a-z]+:)?[a-z]+:`(?P<short>~)?!?(?P<text>[^`<]*?)(?:\s*<[^`>]*>)?`")
-_DIRECTIVE = re.compile(
-    r"^(?P<indent>[ \t]*)\.\.[ \t]+(?P<name>[a-z][a-z-]*)::[ \t]*(?P<rest>.*)$", re.MULTILINE
-)
+_DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*)\.\.[ \t]+(?P<name>[a-z][a-z-]*)::[ \t]*(?P<rest>.*)$", re.MULTILINE)
 _TARGET = re.compile(r"^[ \t]*\.\. _[^\n]*\n?", re.MULTILINE)
 _LITERAL_BLOCK = re.compile(r"(?<=\w)::[ \t]*$", re.MULTILINE)
 _BLANKS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
@@ -17,9 +15,7 @@ _SAID = {
     "deprecated": "Deprecated since version {}",
     "seealso": "See also: {}",
 }
-_SILENT = frozenset(
-    {"code-block", "code", "sourcecode", "highlight", "plot", "ipython", "doctest", "testcode"}
-)
+_SILENT = frozenset({"code-block", "code", "sourcecode", "highlight", "plot", "ipython", "doctest", "testcode"})
 
 
 def readable(text: str) -> str:

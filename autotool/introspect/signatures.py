@@ -102,7 +102,9 @@ def read_constructor(cls: type) -> RawSignature:
             return raw
     except NoSignature:
         raw = None
-    stub = stubs.lookup(cls.__module__, f"{cls.__qualname__}.__init__") or stubs.lookup(cls.__module__, f"{cls.__qualname__}.__new__")
+    stub = stubs.lookup(cls.__module__, f"{cls.__qualname__}.__init__") or stubs.lookup(
+        cls.__module__, f"{cls.__qualname__}.__new__"
+    )
     if stub is not None and stub.parameters:
         return _from_stub(stub, cls)
     if raw is None:
@@ -164,7 +166,7 @@ def is_async(function: Any) -> bool:
         function = cast("functools.partial[Any]", function).func
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return True
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     return not inspect.isroutine(function) and inspect.iscoroutinefunction(call)
 
 
@@ -172,7 +174,10 @@ def stub_home(function: Any, module: str, qualname: str) -> tuple[str, str]:
     """Where a stub would describe `function`: a bound method of a module's own instance, or a re-exported function."""
     while isinstance(function, functools.partial):
         function = cast("functools.partial[Any]", function).func
-        module, qualname = getattr(function, "__module__", module) or module, getattr(function, "__qualname__", qualname)
+        module, qualname = (
+            getattr(function, "__module__", module) or module,
+            getattr(function, "__qualname__", qualname),
+        )
     owner = getattr(function, "__self__", None)
     if owner is not None and not inspect.ismodule(owner) and "." not in qualname:
         cls = cast("type[Any]", owner if inspect.isclass(owner) else type(owner))

@@ -65,15 +65,19 @@ def names_of(module: str) -> dict[str, NameInfo]:
     if path is None:
         return {}
     try:
-        tree = typeshed_client.parser.parse_ast(
-            ast.parse(path.read_text(encoding="utf-8")), _context(), typeshed_client.ModulePath(tuple(module.split("."))), is_init=path.name == "__init__.pyi"
-        )
+        if path != typeshed_client.get_stub_file(module, search_context=_context()):
+            return _parsed(module, path)
+        return dict(typeshed_client.get_stub_names(module, search_context=_context()) or {})
     except Exception:
-        try:
-            return dict(typeshed_client.get_stub_names(module, search_context=_context()) or {})
-        except Exception:
-            return {}
-    return dict(tree)
+        return {}
+
+
+def _parsed(module: str, path: Path) -> dict[str, NameInfo]:
+    """A stub that lies where `typeshed_client` does not look: beside a script."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    name = typeshed_client.ModulePath(tuple(module.split(".")))
+    is_init = path.name == "__init__.pyi"
+    return dict(typeshed_client.parser.parse_ast(tree, _context(), name, is_init=is_init, file_path=path))
 
 
 def find(module: str, path: str) -> Found | None:
@@ -122,7 +126,11 @@ def _alias(module: str, value: ast.expr, hops: int) -> Found | None:
         return _resolve(module, value.id, hops + 1)
     if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
         owner = _resolve(module, value.value.id, hops + 1)
-        if owner is not None and isinstance(owner.nodes[0], ast.AnnAssign) and isinstance(owner.nodes[0].annotation, ast.Name):
+        if (
+            owner is not None
+            and isinstance(owner.nodes[0], ast.AnnAssign)
+            and isinstance(owner.nodes[0].annotation, ast.Name)
+        ):
             owner = _resolve(owner.module, owner.nodes[0].annotation.id, hops + 1)
         return _member(owner, value.attr) if owner is not None else None
     return None
@@ -135,7 +143,9 @@ def _member(owner: Found, name: str, hops: int = 0) -> Found | None:
     info = owner.children.get(name)
     if info is not None:
         found = _follow_member(owner, info, hops)
-        return None if found is None else Found(found.module, found.nodes, found.children, (*owner.owners, *found.owners))
+        return (
+            None if found is None else Found(found.module, found.nodes, found.children, (*owner.owners, *found.owners))
+        )
     for base in _bases(owner):
         found = _member(base, name, hops + 1)
         if found is not None:
@@ -145,7 +155,12 @@ def _member(owner: Found, name: str, hops: int = 0) -> Found | None:
 
 def _follow_member(owner: Found, info: NameInfo, hops: int) -> Found | None:
     node = info.ast
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and owner.children and node.value.id in owner.children:
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Name)
+        and owner.children
+        and node.value.id in owner.children
+    ):
         return _follow_member(owner, owner.children[node.value.id], hops + 1) if hops <= _MAX_HOPS else None
     return _follow(owner.module, info, hops)
 

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import typing
-
+from collections import deque
 from typing import Any, Literal, Union, cast
 
 import typing_extensions
@@ -19,6 +19,11 @@ from typeshed_client import ImportedName
 from autotool.introspect import stub_names
 
 _MAX_DEPTH = 24
+
+
+class WritableFile:
+    """Stands for a parameter that the function writes to, like a file."""
+
 
 _PATH = Union[str, os.PathLike[str]]
 _NUMBER = float
@@ -29,7 +34,7 @@ _SPECIAL: dict[str, Any] = {
     "FileDescriptorOrPath": Union[int, str, os.PathLike[str]], "FileDescriptor": int, "FileDescriptorLike": int,
     "ReadableBuffer": bytes, "WriteableBuffer": bytearray, "SizedBuffer": bytes, "SliceableBuffer": bytes, "IndexableBuffer": bytes,
     "ReadOnlyBuffer": bytes, "Buffer": bytes, "SupportsRead": typing.TextIO, "SupportsReadline": typing.TextIO,
-    "SupportsNoArgReadline": typing.TextIO, "SupportsWrite": typing.TextIO, "SupportsFlush": typing.TextIO,
+    "SupportsNoArgReadline": typing.TextIO, "SupportsWrite": WritableFile, "SupportsFlush": typing.TextIO,
     "SupportsRichComparison": Any, "SupportsRichComparisonT": Any, "SupportsDunderLT": Any, "SupportsDunderGT": Any, "SupportsLessThan": Any,
     "SupportsKeysAndGetItem": dict, "SupportsItems": dict, "SupportsGetItem": Union[list[Any], dict[str, Any]], "AnyOrLiteralStr": Union[str, bytes], "StrOrLiteralStr": str, "SupportsLenAndGetItem": list, "SupportsItemAccess": dict,
     "SupportsIter": list, "SupportsNext": abc.Iterator, "SupportsTrunc": _NUMBER, "SupportsAdd": Any, "SupportsRAdd": Any, "SupportsSub": Any,
@@ -46,7 +51,7 @@ _SPECIAL: dict[str, Any] = {
     "Mapping": abc.Mapping, "MutableMapping": abc.MutableMapping, "Collection": abc.Collection, "Container": abc.Container, "Sized": Any,
     "Hashable": abc.Hashable, "Reversible": abc.Reversible, "Generator": abc.Generator, "AbstractSet": abc.Set, "MutableSet": abc.MutableSet,
     "AsyncIterable": abc.AsyncIterable, "AsyncIterator": abc.AsyncIterator, "Awaitable": Any, "Coroutine": Any, "Counter": typing.Counter,
-    "List": list, "Dict": dict, "Set": set, "FrozenSet": frozenset, "Tuple": tuple, "Deque": typing.Deque, "DefaultDict": dict,
+    "List": list, "Dict": dict, "Set": set, "FrozenSet": frozenset, "Tuple": tuple, "Deque": deque, "DefaultDict": dict,
     "OrderedDict": dict, "ChainMap": dict, "IO": typing.IO, "TextIO": typing.TextIO, "BinaryIO": typing.BinaryIO, "Pattern": typing.Pattern,
     "Match": typing.Match, "NamedTuple": tuple, "ByteString": bytes, "KeysView": list, "ValuesView": list, "ItemsView": list, "MappingView": list,
 }  # fmt: skip
@@ -185,12 +190,12 @@ def _apply(base: Any, arguments: list[Any]) -> Any:
     """`base[arguments]`, or `base` alone where it takes none at run time."""
     if base in (str, int, float, complex, bool, bytes):
         return base
-    if base is dict and len(arguments) != 2:  # noqa: PLR2004 - keys and values
+    if base is dict and len(arguments) != 2:
         return dict
     if base in (abc.Iterator, abc.Iterable, abc.Generator, list):
         arguments = arguments[:1]
     try:
-        return base[tuple(arguments) if len(arguments) != 1 else arguments[0]]
+        return cast("Any", base)[tuple(arguments) if len(arguments) != 1 else arguments[0]]
     except Exception:
         return base
 
@@ -239,7 +244,7 @@ def runtime_class(module: str, name: str, node: ast.ClassDef) -> Any:
 
 _BY_METHOD: tuple[tuple[str, Any], ...] = (
     ("__index__", int), ("__int__", int), ("__float__", _NUMBER), ("__trunc__", _NUMBER), ("__abs__", _NUMBER), ("read", typing.TextIO),
-    ("readline", typing.TextIO), ("write", typing.TextIO), ("fileno", int), ("__fspath__", os.PathLike[str]), ("keys", dict), ("items", dict),
+    ("readline", typing.TextIO), ("write", WritableFile), ("fileno", int), ("__fspath__", os.PathLike[str]), ("keys", dict), ("items", dict),
     ("__next__", abc.Iterator), ("__iter__", list), ("__call__", abc.Callable), ("__buffer__", bytes),
 )  # fmt: skip
 
@@ -268,5 +273,3 @@ def union(arms: list[Any]) -> Any:
 
 def _or(left: Any, right: Any) -> Any:
     return typing.Union[left, right]
-
-

@@ -142,7 +142,9 @@ def _merge(overloads: Sequence[tuple[StubParameter, ...]]) -> tuple[StubParamete
         default = next((partner.default for partner in present if partner.default is not MISSING), MISSING)
         is_variable = parameter.kind in ("var_positional", "var_keyword")
         annotation = union([partner.annotation for partner in present])
-        merged.append(replace(parameter, annotation=annotation, has_default=optional and not is_variable, default=default))
+        merged.append(
+            replace(parameter, annotation=annotation, has_default=optional and not is_variable, default=default)
+        )
     known = {parameter.name for parameter in merged}
     for other in overloads:
         for parameter in other:
@@ -170,6 +172,7 @@ def _in_order(parameters: list[StubParameter]) -> list[StubParameter]:
     for parameter in ordered:
         if parameter.kind in _POSITIONAL:
             optional = optional or parameter.has_default
-            parameter = replace(parameter, has_default=optional)
-        result.append(parameter)
+            result.append(replace(parameter, has_default=optional))
+        else:
+            result.append(parameter)
     return result

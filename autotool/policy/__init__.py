@@ -1,1 +1,1 @@
-
+"""What happens around a call."""

@@ -34,9 +34,7 @@ _KEY_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,48}\Z")
 _PROSE = re.compile(r"[ \t]+[A-Za-z]")
 _JSON_STRING = re.compile(rb'("(?:[^"\\]++|\\.)*+")(\s*+:)?', re.DOTALL)
 _URL_PASSWORD = re.compile(r"://[^\s/:@]{0,256}:([^\s/]{1,512})@")
-_PLAIN = re.compile(
-    r"[A-Za-z]+|[0-9.,:+-]+|(?:~|\.{1,2})?[/\\].*|[A-Za-z]:[/\\].*|[a-z+]+://[^@]*", re.DOTALL
-)
+_PLAIN = re.compile(r"[A-Za-z]+|[0-9.,:+-]+|(?:~|\.{1,2})?[/\\].*|[A-Za-z]:[/\\].*|[a-z+]+://[^@]*", re.DOTALL)
 
 
 class Redactor:
@@ -56,11 +54,7 @@ class Redactor:
         values = _by_value(cast("Mapping[str, str]", named), isinstance(secrets, Mapping))
         self._secrets = tuple(sorted(values.items(), key=lambda item: -len(item[0])))
         self._json_secrets = tuple(
-            {
-                form.encode("utf-8", "surrogatepass")
-                for value, _ in self._secrets
-                for form in _json_forms(value)
-            }
+            {form.encode("utf-8", "surrogatepass") for value, _ in self._secrets for form in _json_forms(value)}
         )
 
     def clean(self, text: str) -> str:
@@ -131,16 +125,10 @@ class _Looks:
 
 
 def _looks(data: bytes) -> _Looks:
-    marks = tuple(
-        mark for gate, group in _GATED_MARKS if not gate or gate in data for mark in group if mark in data
-    )
+    marks = tuple(mark for gate, group in _GATED_MARKS if not gate or gate in data for mark in group if mark in data)
     lowered = data.lower()
     names = tuple(part for part in _NAME_BYTES if part in lowered) if _has_any(lowered, _NAME_HINTS) else ()
-    shapes = (
-        tuple(shape for shape in SHAPES if any(mark.encode() in marks for mark in shape.marks))
-        if marks
-        else ()
-    )
+    shapes = tuple(shape for shape in SHAPES if any(mark.encode() in marks for mark in shape.marks)) if marks else ()
     return _Looks(marks, names, shapes)
 
 

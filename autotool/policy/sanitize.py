@@ -129,9 +129,7 @@ def clean_candidate(candidate: Candidate) -> Candidate:
     warnings = tuple(clean(warning) for warning in candidate.warnings)
     if cleaned != before:
         name = clean(candidate.name)
-        warnings += (
-            f"Hidden or control characters were removed from the words of `{name}` ({candidate.key}).",
-        )
+        warnings += (f"Hidden or control characters were removed from the words of `{name}` ({candidate.key}).",)
     return replace(
         candidate,
         title=shorten(title, MAX_TITLE),

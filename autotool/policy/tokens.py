@@ -29,9 +29,7 @@ def _token(kind: str, marks: str, pattern: str) -> Shape:
 _BEGIN_KEY = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END_KEY = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 # A block that was cut off has no end: then the lines of base64 that follow are masked.
-_KEY_BLOCK = (
-    rf"{_BEGIN_KEY}(?:[^-]*+(?:-(?!----)[^-]*+)*+{_END_KEY}|(?:(?:\s|\\[rn])*+[A-Za-z0-9+/=]{{16,}}+)*+)"
-)
+_KEY_BLOCK = rf"{_BEGIN_KEY}(?:[^-]*+(?:-(?!----)[^-]*+)*+{_END_KEY}|(?:(?:\s|\\[rn])*+[A-Za-z0-9+/=]{{16,}}+)*+)"
 
 SHAPES = (
     Shape("private key", ("PRIVATE KEY",), re.compile(_KEY_BLOCK)),
@@ -72,9 +70,7 @@ SHAPES = (
     Shape(
         "credentials",
         ("earer ", "asic ", "EARER ", "ASIC "),
-        re.compile(
-            r"(?i)\b(?:bearer|basic)\s{1,4}((?=[A-Za-z._~+/-]{0,64}[0-9=])[A-Za-z0-9._~+/-]{12,4096}={0,2})"
-        ),
+        re.compile(r"(?i)\b(?:bearer|basic)\s{1,4}((?=[A-Za-z._~+/-]{0,64}[0-9=])[A-Za-z0-9._~+/-]{12,4096}={0,2})"),
     ),
 )
 

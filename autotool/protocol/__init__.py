@@ -1,1 +1,1 @@
-
+"""The Model Context Protocol, without any input or output."""

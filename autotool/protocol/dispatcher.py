@@ -71,11 +71,15 @@ class Dispatcher:
             raise self.unsupported(str(request.params.get("protocolVersion", "")))
         version = request.meta.get(META_VERSION)
         if not isinstance(version, str):
-            raise ProtocolError(INVALID_PARAMS, f"`params._meta` must have `{META_VERSION}`, the revision that the request speaks.")
+            raise ProtocolError(
+                INVALID_PARAMS, f"`params._meta` must have `{META_VERSION}`, the revision that the request speaks."
+            )
         if version != MODERN:
             raise self.unsupported(version)
         if not isinstance(request.meta.get(META_CAPABILITIES), dict):
-            raise ProtocolError(INVALID_PARAMS, f"`params._meta` must have `{META_CAPABILITIES}`, an object that may be empty.")
+            raise ProtocolError(
+                INVALID_PARAMS, f"`params._meta` must have `{META_CAPABILITIES}`, an object that may be empty."
+            )
         found = revision(MODERN)
         assert found is not None  # it is in the table
         return found
@@ -122,7 +126,9 @@ class Dispatcher:
             request_id = error.request_id
         if not isinstance(error, ProtocolError):
             _log.error("a request failed inside autotool", exc_info=error)
-            error = ProtocolError(INTERNAL_ERROR, "The server failed to handle this request; its log says why.", http_status=500)
+            error = ProtocolError(
+                INTERNAL_ERROR, "The server failed to handle this request; its log says why.", http_status=500
+            )
         status = error.http_status
         if error.code == INVALID_PARAMS and request_id is not None and legacy:
             status = 200

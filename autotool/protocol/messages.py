@@ -117,7 +117,9 @@ def _refuse_lookalikes(plain: Mapping[str, Any], known: set[str], request_id: Re
     """`Name` beside `name` would mean one thing to us and another to a looser reader on the way."""
     for name in plain:
         if name not in known and name.lower() in known:
-            raise InvalidMessage(f"`{name[:32]}` is not known; names are case-sensitive: `{name.lower()[:32]}`.", request_id)
+            raise InvalidMessage(
+                f"`{name[:32]}` is not known; names are case-sensitive: `{name.lower()[:32]}`.", request_id
+            )
 
 
 def result_message(request_id: RequestId, result: bytes) -> bytes:

@@ -25,7 +25,9 @@ class ToolSource(Protocol):
         """The tools that are offered now."""
         ...
 
-    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller, report: Report | None = None) -> Outcome:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], caller: Caller, report: Report | None = None
+    ) -> Outcome:
         """Run a tool.
 
         Raises:
@@ -96,7 +98,9 @@ class Methods:
         """`initialize` (2025-11-25 and earlier, lifecycle)."""
         requested = request.params.get("protocolVersion")
         if not isinstance(requested, str):
-            raise ProtocolError(INVALID_PARAMS, "`params.protocolVersion` is required: the revision that the client speaks.")
+            raise ProtocolError(
+                INVALID_PARAMS, "`params.protocolVersion` is required: the revision that the client speaks."
+            )
         result: dict[str, Any] = {
             "protocolVersion": negotiate(requested).version,
             "capabilities": {"tools": {}},
@@ -133,7 +137,7 @@ class Methods:
     def _offset(self, cursor: Any, catalog: Catalog) -> int:
         if cursor is None:
             return 0
-        from autotool.protocol import cursors  # noqa: PLC0415 - signing costs start-up time, and few lists have a second page
+        from autotool.protocol import cursors
 
         offset = cursors.load(cursor, catalog.version) if isinstance(cursor, str) else None
         if offset is None:
@@ -145,7 +149,7 @@ class Methods:
         end = offset + self.settings.page_size
         result: dict[str, Any] = {"tools": [tool_object(tool, revision) for tool in catalog.tools[offset:end]]}
         if end < len(catalog.tools):
-            from autotool.protocol import cursors  # noqa: PLC0415 - as above
+            from autotool.protocol import cursors
 
             result["nextCursor"] = cursors.dump(catalog.version, end)
         if revision.modern:
@@ -206,4 +210,3 @@ LEGACY_METHODS: dict[str, Handler] = {
     "ping": Methods.ping,
     "tools/list": Methods.list_tools,
 }
-

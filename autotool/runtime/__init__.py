@@ -1,1 +1,1 @@
-
+"""The front's end of running a call."""

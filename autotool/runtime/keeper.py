@@ -10,6 +10,7 @@ argv[0] on. On the control socket it writes one line, `exit CODE`, `signal NUMBE
 `T` (end the tree) or the end of the stream (the front is gone).
 """
 
+import contextlib
 import ctypes
 import os
 import select
@@ -145,10 +146,8 @@ def main() -> None:
     if status is not None:
         ended = os.waitstatus_to_exitcode(status)
         line = f"exit {ended}\n" if ended >= 0 else f"signal {-ended}\n"
-        try:
+        with contextlib.suppress(OSError):
             os.write(control, line.encode())
-        except OSError:
-            pass
     _end_tree(pid, grace_s if status is None else 0.2)
 
 

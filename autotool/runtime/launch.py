@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from pydantic_core import to_json
 
@@ -30,7 +30,7 @@ class WorkerSettings:
     """
 
     targets: Sequence[Target]
-    selection: Selection = Selection()
+    selection: Selection = field(default_factory=Selection)
     threads: int = 8
     debug: bool = False
 

@@ -101,5 +101,3 @@ class _Forwarder(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._ended.done():
             self._ended.set_result(None)
-
-

@@ -38,7 +38,13 @@ class WorkerExecutor:
     """
 
     def __init__(
-        self, settings: WorkerSettings, launched: Launched | None = None, *, in_flight: int = 64, queue: int = 256, grace_s: float = 5.0
+        self,
+        settings: WorkerSettings,
+        launched: Launched | None = None,
+        *,
+        in_flight: int = 64,
+        queue: int = 256,
+        grace_s: float = 5.0,
     ) -> None:
         self._settings = settings
         self._launched = launched
@@ -203,7 +209,9 @@ class WorkerExecutor:
             _kill(worker.pid)
         self._workers.discard(worker)
         if worker.in_flight:
-            _log.warning("a worker ended with %d calls in flight: %s", worker.in_flight, death_text(code).partition(".")[0])
+            _log.warning(
+                "a worker ended with %d calls in flight: %s", worker.in_flight, death_text(code).partition(".")[0]
+            )
             worker.fail_all(WorkerDied(death_text(code)))
         if not self._stopping:
             self._ensure_worker()
@@ -216,7 +224,9 @@ class WorkerExecutor:
         if self._workers:
             # Even without grace an idle worker gets the time that its exit handlers need.
             is_idle = all(worker.in_flight == 0 for worker in self._workers)
-            await asyncio.wait([worker.lost for worker in self._workers], timeout=max(grace_s, _EXIT_HANDLERS_S if is_idle else 0.0))
+            await asyncio.wait(
+                [worker.lost for worker in self._workers], timeout=max(grace_s, _EXIT_HANDLERS_S if is_idle else 0.0)
+            )
         for worker in list(self._workers):
             _kill(worker.pid)
         if self._starting is not None and not self._starting.done():

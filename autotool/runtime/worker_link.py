@@ -54,9 +54,11 @@ class WorkerLink(asyncio.Protocol):
         return len(self._waiting)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The link is open."""
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
+        """Frames have come in."""
         try:
             for kind, call_id, payload in self._splitter.feed(data):
                 self._handle(kind, call_id, payload)
@@ -76,6 +78,7 @@ class WorkerLink(asyncio.Protocol):
         future.set_result(frames.unpack_outcome(payload) if kind == frames.RESULT else None)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """The worker has closed the link, or ended."""
         self.retired = True
         if not self.lost.done():
             self.lost.set_result(None)

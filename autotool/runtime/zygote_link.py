@@ -111,5 +111,3 @@ class ZygoteLink:
         with contextlib.suppress(OSError):
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()
-
-

@@ -1,1 +1,1 @@
-
+"""From types to JSON Schema, and back from JSON values."""

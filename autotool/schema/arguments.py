@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 import typing
 from collections.abc import Mapping, Sequence
@@ -137,7 +138,9 @@ def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings
     default = facts.default
     annotation, origin = _typed(raw, facts, words, default)
     if raw.unresolved:
-        warnings.append(f"{subject}: the type of `{raw.name}` (`{raw.unresolved}`) cannot be resolved, so any value is accepted")
+        warnings.append(
+            f"{subject}: the type of `{raw.name}` (`{raw.unresolved}`) cannot be resolved, so any value is accepted"
+        )
     wire_name = wire_parameter_name(facts.alias or raw.name)
     required = default is EMPTY and raw.kind not in ("var_positional", "var_keyword")
     description = facts.description or words.description
@@ -146,12 +149,16 @@ def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings
         reader, null_is_omitted = _reader(annotation, raw, default)
     except NotJson as why:
         if required:
-            raise SignatureError(f"`{subject}`: the required parameter `{raw.name}` has a type that JSON cannot carry: {why}") from why
+            raise SignatureError(
+                f"`{subject}`: the required parameter `{raw.name}` has a type that JSON cannot carry: {why}"
+            ) from why
         warnings.append(f"{subject}: `{raw.name}` is not offered, because {why}")
         field = Field(raw.name, wire_name, raw.kind, _OPEN, default, hidden=True)
         return field, Parameter(raw.name, wire_name, raw.kind, False, {}, description, text, origin, str(why))
     fills = isinstance(raw.default, FieldInfo) or isinstance(default, _MUTABLE)
-    field = Field(raw.name, wire_name, raw.kind, reader, default, null_is_omitted, fills_default=fills and default is not EMPTY)
+    field = Field(
+        raw.name, wire_name, raw.kind, reader, default, null_is_omitted, fills_default=fills and default is not EMPTY
+    )
     schema = _published(field, raw, description)
     return field, Parameter(raw.name, wire_name, raw.kind, required, schema, description, text, origin)
 
@@ -172,7 +179,7 @@ def _facts(raw: RawParameter) -> _Facts:
             default = _field_default(fact) if default is EMPTY else default
     kept = [_without_alias(fact) for fact in extra if not isinstance(fact, str | typing_extensions.Doc)]
     if kept and annotation is not EMPTY:
-        annotation = Annotated[(annotation, *kept)]  # pyright: ignore
+        annotation = Annotated[(annotation, *kept)]  # pyright: ignore[reportInvalidTypeForm] - built at run time
     return _Facts(annotation, description, alias, default)
 
 
@@ -218,13 +225,12 @@ def _typed(raw: RawParameter, facts: _Facts, words: Words, default: Any) -> tupl
         return words.annotation, "docstring"
     if isinstance(default, _EVIDENT_DEFAULTS) and raw.kind not in ("var_positional", "var_keyword"):
         return type(default) if type(default) in _EVIDENT_DEFAULTS else _plain_base(default), "default"
-    if default is not EMPTY and isinstance(type(default), type) and _is_enum(default):
+    if _is_enum(default):
         return type(default), "default"
     return Any, "open"
 
 
 def _is_enum(value: Any) -> bool:
-    import enum  # noqa: PLC0415 - cheap, and only here
 
     return isinstance(value, enum.Enum)
 
@@ -249,10 +255,10 @@ def _published(field: Field, raw: RawParameter, description: str) -> dict[str, A
     schema = {key: value for key, value in field.reader.schema.items() if key != "$defs"}
     if raw.kind == "var_positional":
         schema = {"type": "array", "items": schema}
-    note = schema.pop("description", "")
-    text = " ".join(part for part in (description, note if note not in description else "") if part)
-    if text:
-        schema["description"] = text
+    note = str(schema.pop("description", ""))
+    parts = [description, "" if note in description else note]
+    if any(parts):
+        schema["description"] = " ".join(part for part in parts if part)
     default = json_default(field)
     if default is not EMPTY:
         schema["default"] = default
@@ -264,7 +270,7 @@ def json_default(field: Field) -> Any:
     default = field.default
     if default in (None, EMPTY, ELLIPSIS_DEFAULT) if not _is_array(default) else True:
         return EMPTY
-    if isinstance(default, Factory) or isinstance(default, float) and not math.isfinite(default):
+    if isinstance(default, Factory) or (isinstance(default, float) and not math.isfinite(default)):
         return EMPTY
     value = _as_json(default)
     if value is EMPTY:
@@ -306,7 +312,10 @@ def _mentions_non_finite(value: Any) -> bool:
 
 def _object_schema(fields: Sequence[Field], shown: Sequence[Parameter], extra: Field | None) -> dict[str, Any]:
     published = {parameter.name: parameter.schema for parameter in shown}
-    schema: dict[str, Any] = {"type": "object", "properties": {field.wire_name: published[field.name] for field in fields}}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {field.wire_name: published[field.name] for field in fields},
+    }
     required = [field.wire_name for field in fields if field.default is EMPTY and field.kind != "var_positional"]
     if required:
         schema["required"] = required
@@ -320,5 +329,3 @@ def _object_schema(fields: Sequence[Field], shown: Sequence[Parameter], extra: F
     if definitions:
         schema["$defs"] = definitions
     return schema
-
-

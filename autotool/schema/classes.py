@@ -12,7 +12,7 @@ import sys
 import types
 import typing
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Annotated, Any, cast
@@ -46,16 +46,13 @@ def build(cls: Any, wire: Wire) -> Any:
         return cls
     if cls in _SCALARS or cls is type(None):
         return cls
-    special = python_type(cls)
+    special = python_type(cls) or _array_type(cls)
     if special is not None:
         return special
     if issubclass(cls, _NEVER):
         raise NotJson(f"`{_name(cls)}` cannot be sent as JSON")
     if issubclass(cls, enum.Enum):
         return enum_type(cls)
-    array = _array_type(cls)
-    if array is not None:
-        return array
     if typing_extensions.is_typeddict(cls):
         return _typed_dict(cls, wire)
     if _is_known_to_pydantic(cls):
@@ -106,7 +103,11 @@ def enum_type(cls: type[enum.Enum]) -> Any:
 
     schema: dict[str, Any] = {"enum": published}
     kinds = {type(value) for value in published}
-    json_type = {str: "string", int: "integer", float: "number", bool: "boolean"}.get(next(iter(kinds))) if len(kinds) == 1 else None
+    json_type = (
+        {str: "string", int: "integer", float: "number", bool: "boolean"}.get(next(iter(kinds)))
+        if len(kinds) == 1
+        else None
+    )
     if json_type:
         schema["type"] = json_type
     return Annotated[Any, PlainValidator(find), WithJsonSchema(schema)]
@@ -157,7 +158,10 @@ def _typed_dict(cls: Any, wire: Wire) -> Any:
         return dict[str, Any]
     with _building(cls):
         required = cls.__required_keys__
-        fields = {name: wire(kind) if name in required else typing_extensions.NotRequired[wire(kind)] for name, kind in hints.items()}
+        fields = {
+            name: wire(kind) if name in required else typing_extensions.NotRequired[wire(kind)]
+            for name, kind in hints.items()
+        }
     shape = cast("Any", typing_extensions.TypedDict)(cls.__name__, fields)
     if hasattr(cls, "__pydantic_config__"):
         shape.__pydantic_config__ = cls.__pydantic_config__
@@ -175,8 +179,10 @@ def _number_type(cls: Any) -> Any:
 
 
 def _converted(base: Any, cls: Callable[[Any], Any]) -> Any:
-    # A bare class has no signature that pydantic could read.
-    return Annotated[base, AfterValidator(lambda value: cls(value))]
+    def convert(value: Any) -> Any:
+        return cls(value)  # a class of its own has no signature that pydantic could read
+
+    return Annotated[base, AfterValidator(convert)]
 
 
 def _array(make: Callable[[Any], Any], schema: dict[str, Any]) -> Any:
@@ -198,7 +204,7 @@ _under_way: ContextVar[tuple[type, ...]] = ContextVar("classes being built", def
 
 
 @contextmanager
-def _building(cls: type) -> Iterator[None]:
+def _building(cls: type) -> Generator[None]:
     if cls in _under_way.get():
         raise NotJson(f"`{_name(cls)}` is built from itself")
     token = _under_way.set((*_under_way.get(), cls))
@@ -229,7 +235,9 @@ def _constructed(cls: type, wire: Wire) -> Any:
             return cls(**values)
         except Exception as error:
             text = f"{type(error).__name__}: {error}"[:300]
-            raise PydanticCustomError("constructor", "{name} refused it: {why}", {"name": cls.__name__, "why": text}) from error
+            raise PydanticCustomError(
+                "constructor", "{name} refused it: {why}", {"name": cls.__name__, "why": text}
+            ) from error
 
     return Annotated[shape, AfterValidator(construct)]
 
@@ -266,7 +274,7 @@ def _constructor_fields(cls: type, wire: Wire, why: str) -> dict[str, Any]:
     for parameter in signature.parameters:
         optional = parameter.default is not signatures.EMPTY
         if parameter.kind in ("var_positional", "var_keyword"):
-            if len(signature.parameters) == 2:  # noqa: PLR2004 - bare *args, **kwargs say nothing at all
+            if len(signature.parameters) == 2:
                 raise NotJson(why)
             continue
         annotation = parameter.annotation

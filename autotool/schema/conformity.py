@@ -28,7 +28,11 @@ def _mismatch(data: Any, schema: Mapping[str, Any], path: str, root: Mapping[str
         name = str(schema["$ref"]).rpartition("/")[2]
         return _mismatch(data, root.get("$defs", {}).get(name, {}), path, root)
     if "enum" in schema:
-        return "" if any(data == value and type(data) is type(value) for value in schema["enum"]) else f"{path} is not one of the values of its enum"
+        return (
+            ""
+            if any(data == value and type(data) is type(value) for value in schema["enum"])
+            else f"{path} is not one of the values of its enum"
+        )
     if "anyOf" in schema:
         problems = [_mismatch(data, arm, path, root) for arm in schema["anyOf"]]
         return "" if "" in problems else problems[0]

@@ -79,7 +79,7 @@ def file_type(*, binary: bool) -> Any:
 
 def _is_file(text: str) -> bool:
     try:
-        return len(text) < 4096 and "\n" not in text and Path(text).is_file()  # noqa: PLR2004 - PATH_MAX
+        return len(text) < 4096 and "\n" not in text and Path(text).is_file()
     except (OSError, ValueError):
         return False
 
@@ -96,7 +96,9 @@ def write_file_type() -> Any:
         except OSError as error:
             raise PydanticCustomError("file_text", "cannot be written: {why}", {"why": error.strerror}) from error
 
-    return Annotated[Any, PlainValidator(open_), WithJsonSchema({"type": "string", "description": "Path of the file to write."})]
+    return Annotated[
+        Any, PlainValidator(open_), WithJsonSchema({"type": "string", "description": "Path of the file to write."})
+    ]
 
 
 def iterator_type(item: Any) -> Any:
@@ -111,8 +113,10 @@ _PARTS = {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "nu
 def _range_type() -> Any:
     def build(value: Any) -> range:
         numbers = _integers(value, "range")
-        if any(number is None for number in numbers) or len(numbers) == 3 and numbers[2] == 0:  # noqa: PLR2004 - start, stop, step
-            raise PydanticCustomError("parts", "[stop], [start, stop] or [start, stop, step] is expected, the step not 0")
+        if any(number is None for number in numbers) or (len(numbers) == 3 and numbers[2] == 0):
+            raise PydanticCustomError(
+                "parts", "[stop], [start, stop] or [start, stop, step] is expected, the step not 0"
+            )
         return range(*cast("list[int]", numbers))
 
     schema = {**_PARTS, "items": {"type": "integer"}, "description": "[stop], [start, stop] or [start, stop, step]."}
@@ -130,7 +134,7 @@ def _slice_type() -> Any:
 
 def _integers(value: Any, kind: str) -> list[int | None]:
     items = cast("list[Any]", value) if isinstance(value, list) else []
-    if not 1 <= len(items) <= 3 or any(type(item) not in (int, type(None)) for item in items):  # noqa: PLR2004 - as above
+    if not 1 <= len(items) <= 3 or any(type(item) not in (int, type(None)) for item in items):
         raise PydanticCustomError("parts", "an array of one to three integers is expected for a {kind}", {"kind": kind})
     return items
 
@@ -138,7 +142,7 @@ def _integers(value: Any, kind: str) -> list[int | None]:
 @functools.cache
 def _timezone_type() -> Any:
     def build(value: Any) -> Any:
-        import zoneinfo  # noqa: PLC0415 - costs milliseconds and is seldom wanted
+        import zoneinfo
 
         try:
             return datetime.UTC if str(value).upper() in ("UTC", "Z") else zoneinfo.ZoneInfo(str(value))
@@ -156,8 +160,7 @@ BUILT_FROM_PARTS: dict[Any, Callable[[], Any]] = {
     datetime.timezone: _timezone_type,
 }
 
+
 def described(annotation: Any) -> Mapping[str, str]:
     """Notes for people that go with a custom type: `{"description": …}` or nothing."""
     return {"description": BYTES_NOTE} if is_bytes(annotation) else {}
-
-

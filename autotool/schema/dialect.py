@@ -122,7 +122,7 @@ def _tidy(schema: Any, definitions: Mapping[str, Any], recursive: frozenset[str]
         return _tidy({**definitions.get(name, {}), **beside}, definitions, recursive)
     result: Schema = {}
     for key, value in node.items():
-        if key in ("title", "discriminator") and not isinstance(value, dict) or key == "discriminator":
+        if (key in ("title", "discriminator") and not isinstance(value, dict)) or key == "discriminator":
             continue
         if key in _SCHEMA_MAPS and isinstance(value, dict):
             result[key] = {n: _tidy(s, definitions, recursive) for n, s in cast("dict[str, Any]", value).items()}

@@ -112,9 +112,7 @@ def _list(keys: dict[str, str]) -> str:
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 
-def _settle(
-    name: str, members: Sequence[tuple[str, int]], wanted: Sequence[Wanted], taken: set[str]
-) -> dict[int, str]:
+def _settle(name: str, members: Sequence[tuple[str, int]], wanted: Sequence[Wanted], taken: set[str]) -> dict[int, str]:
     """Name the callables that would all be called `name`; `members` are pairs of key and index, sorted."""
     by_spelling: defaultdict[str, list[int]] = defaultdict(list)
     for _, index in members:

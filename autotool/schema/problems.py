@@ -42,13 +42,19 @@ _SHOWN = 80
 def type_text(annotation: Any) -> str:
     """An annotation as its author would write it."""
     if isinstance(annotation, type) and not typing.get_args(annotation):
-        return annotation.__qualname__ if annotation.__module__ == "builtins" else f"{annotation.__module__}.{annotation.__qualname__}"
+        return (
+            annotation.__qualname__
+            if annotation.__module__ == "builtins"
+            else f"{annotation.__module__}.{annotation.__qualname__}"
+        )
     return repr(annotation).replace("typing.", "").replace("collections.abc.", "").replace("NoneType", "None")
 
 
 def may_be_lax(error: ValidationError) -> bool:
     """Whether every failure is of a kind in which a type's own, laxer rules do no harm."""
-    return not any(failure["type"].startswith(_STRICT_KINDS) for failure in error.errors(include_url=False, include_input=False))
+    return not any(
+        failure["type"].startswith(_STRICT_KINDS) for failure in error.errors(include_url=False, include_input=False)
+    )
 
 
 def expected(schema: Mapping[str, Any]) -> str:
@@ -71,7 +77,9 @@ def expected(schema: Mapping[str, Any]) -> str:
 
 
 def _plural(schema: Mapping[str, Any]) -> str:
-    return {"string": "strings", "integer": "integers", "number": "numbers", "boolean": "booleans"}.get(schema["type"], f"{schema['type']}s")
+    return {"string": "strings", "integer": "integers", "number": "numbers", "boolean": "booleans"}.get(
+        schema["type"], f"{schema['type']}s"
+    )
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:
@@ -127,11 +135,19 @@ def _nested(path: Sequence[str | int], failures: list[ErrorDetails], name: str) 
 
 
 def _words(failures: list[ErrorDetails], schema: Mapping[str, Any]) -> str:
-    own = [failure["msg"] for failure in failures if failure["type"] in ("bytes_text", "constructor", "pattern", "value_error", "assertion_error")]
+    own = [
+        failure["msg"]
+        for failure in failures
+        if failure["type"] in ("bytes_text", "constructor", "pattern", "value_error", "assertion_error")
+    ]
     words = expected(schema)
     return f"{words} ({own[0]})" if own else words
 
 
 def _phrase(failure: ErrorDetails) -> str:
     text = failure["msg"]
-    return text.replace("Input should be", "expected", 1) if text.startswith("Input should be") else text[:1].lower() + text[1:]
+    return (
+        text.replace("Input should be", "expected", 1)
+        if text.startswith("Input should be")
+        else text[:1].lower() + text[1:]
+    )

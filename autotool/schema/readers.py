@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import math
 import re
-import typing
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ from autotool.errors import ArgumentError
 from autotool.schema import custom, dialect, problems
 from autotool.schema.code import NotJson, importable
 from autotool.schema.places import Path, get, put, value_path
-from autotool.schema.types import admits_none, arms_of, wire
+from autotool.schema.types import admits_none, arms_of, union_of, wire
 
 _ROUNDS = 8
 _INTEGER = re.compile(r"[+-]?\d{1,40}")
@@ -143,7 +142,7 @@ def _adapter(wired: Any) -> pydantic.TypeAdapter[Any]:
         kept = [arm for arm in arms if _is_readable(arm)]
         if not 0 < len(kept) < len(arms):
             raise
-        return pydantic.TypeAdapter(typing.Union[tuple(kept)])  # noqa: UP007 - built at run time
+        return pydantic.TypeAdapter(union_of(kept))
 
 
 def _is_readable(arm: Any) -> bool:
@@ -240,7 +239,7 @@ def _to_literal(item: Any) -> Any:
 
 
 def _unquoted(item: Any) -> Any:
-    if isinstance(item, str) and len(item) > 2 and item[0] == item[-1] == '"':  # noqa: PLR2004 - two quotes around something
+    if isinstance(item, str) and len(item) > 2 and item[0] == item[-1] == '"':
         return item[1:-1]
     return _NOTHING
 

@@ -57,7 +57,15 @@ _ARRAYS = (
     list, tuple, set, frozenset, collections.deque, abc.Sequence, abc.Iterable, abc.Iterator, abc.Generator, abc.Collection, abc.Set,
     abc.AsyncIterator, abc.AsyncIterable, abc.AsyncGenerator, abc.MutableSequence, range,
 )  # fmt: skip
-_OBJECTS = (dict, abc.Mapping, abc.MutableMapping, collections.OrderedDict, collections.defaultdict, collections.Counter, types.MappingProxyType)
+_OBJECTS = (
+    dict,
+    abc.Mapping,
+    abc.MutableMapping,
+    collections.OrderedDict,
+    collections.defaultdict,
+    collections.Counter,
+    types.MappingProxyType,
+)
 
 
 def result_type(annotation: Any) -> ResultType:
@@ -163,13 +171,16 @@ def _describe_class(cls: Any, under_way: tuple[Any, ...]) -> Schema:
         return _object({name: _describe(kind, deeper) for name, kind in hints.items()}, sorted(cls.__required_keys__))
     if dataclasses.is_dataclass(cls):
         hints = typing_extensions.get_type_hints(cls)
-        names = [field.name for field in dataclasses.fields(cls)]
-        return _object({name: _describe(hints.get(name, Any), deeper) for name in names}, names)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _fields_object([field.name for field in dataclasses.fields(cls)], hints, deeper)
+    names: list[str] = list(getattr(cls, "_fields", ()))
+    if issubclass(cls, tuple) and names:
         hints = typing_extensions.get_type_hints(cls)
-        names = list(cls._fields)
-        return _object({name: _describe(hints.get(name, Any), deeper) for name in names}, names)
+        return _fields_object(names, hints, deeper)
     raise _NoPromise
+
+
+def _fields_object(names: list[str], hints: dict[str, Any], under_way: tuple[Any, ...]) -> Schema:
+    return _object({name: _describe(hints.get(name, Any), under_way) for name in names}, names)
 
 
 def _enum(cls: type[enum.Enum]) -> Schema:
@@ -209,7 +220,7 @@ def _describe_generic(origin: Any, args: tuple[Any, ...], under_way: tuple[Any, 
 
 
 def _tuple(args: tuple[Any, ...], under_way: tuple[Any, ...]) -> Schema:
-    if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - `tuple[T, ...]`
+    if len(args) == 2 and args[1] is Ellipsis:
         return {"type": "array", "items": _describe(args[0], under_way)}
     arms: list[Schema] = []
     for arg in args:

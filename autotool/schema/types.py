@@ -15,21 +15,28 @@ import pathlib
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal, cast
 
 import typing_extensions
 
+from autotool.introspect.stub_types import WritableFile
 from autotool.schema import classes, code, custom
 from autotool.schema.code import NotJson
-
 
 _ANYTHING: frozenset[Any] = frozenset({Any, object, abc.Sized, abc.Container, typing.Container})
 _SCALAR = str | int | float | bool
 """What `Hashable` comes to in JSON."""
 
 _INTEGERS = (typing.SupportsIndex, typing.SupportsInt, numbers.Integral)
-_NUMBERS = (typing.SupportsFloat, typing.SupportsAbs, typing.SupportsRound, numbers.Number, numbers.Real, numbers.Rational)
+_NUMBERS = (
+    typing.SupportsFloat,
+    typing.SupportsAbs,
+    typing.SupportsRound,
+    numbers.Number,
+    numbers.Real,
+    numbers.Rational,
+)
 
 _LISTS = (
     abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Reversible, abc.ValuesView, abc.KeysView,
@@ -41,7 +48,15 @@ _SETS = (abc.Set, abc.MutableSet)
 _MAPPINGS = (abc.Mapping, abc.MutableMapping, types.MappingProxyType)
 
 _TEXT_FILES = (typing.TextIO, io.TextIOBase, io.TextIOWrapper, io.StringIO)
-_BINARY_FILES = (typing.BinaryIO, io.RawIOBase, io.BufferedIOBase, io.BytesIO, io.BufferedReader, io.BufferedWriter, io.FileIO)
+_BINARY_FILES = (
+    typing.BinaryIO,
+    io.RawIOBase,
+    io.BufferedIOBase,
+    io.BytesIO,
+    io.BufferedReader,
+    io.BufferedWriter,
+    io.FileIO,
+)
 
 _NARROWER_NUMBERS = (decimal.Decimal, fractions.Fraction, complex)
 """Number types that need no arm of their own beside `float`: a JSON number is a number to every caller."""
@@ -73,36 +88,40 @@ def _wire_plain(annotation: Any) -> Any:
         return _wire_variable(annotation)
     if isinstance(annotation, str | typing.ForwardRef):
         return Any
-    if annotation in (typing.NoReturn, typing.Never, typing_extensions.Never):
-        return Any
-    if annotation in (typing_extensions.Self, typing.LiteralString, typing_extensions.LiteralString):
-        return str if "LiteralString" in str(annotation) else Any
-    if annotation in (abc.Hashable, typing.Hashable):
-        return _SCALAR
-    if annotation in _INTEGERS:
-        return int
-    if annotation in _NUMBERS:
-        return float
-    if annotation in (numbers.Complex, typing.SupportsComplex):
-        return complex
-    if annotation in (os.PathLike, pathlib.PurePath):
-        return pathlib.Path
-    if annotation in (bytes, bytearray, memoryview, getattr(abc, "Buffer", bytes), abc.ByteString if hasattr(abc, "ByteString") else bytes):
-        return custom.bytes_type(annotation if annotation in (bytearray, memoryview) else bytes)
-    if annotation in (typing.IO, *_TEXT_FILES):
-        return custom.file_type(binary=False)
-    if annotation in _BINARY_FILES:
-        return custom.file_type(binary=True)
-    if annotation in custom.BUILT_FROM_PARTS:
-        return custom.BUILT_FROM_PARTS[annotation]()
-    if annotation in (abc.Callable, typing.Callable, types.FunctionType, types.MethodType, types.BuiltinFunctionType):
-        return code.named("function")
-    if annotation is type or annotation is typing.Type:  # noqa: UP006 - the bare typing alias is what people write
-        return code.named("class")
-    bare = _bare_container(annotation)
-    if bare is not None:
-        return bare
-    return classes.build(annotation, wire)
+    known = _KNOWN.get(annotation)
+    return known() if known is not None else classes.build(annotation, wire)
+
+
+def _known() -> dict[Any, Callable[[], Any]]:
+    """What stands for each annotation without arguments that needs no look at a class."""
+    table: dict[Any, Callable[[], Any]] = {}
+
+    def add(make: Callable[[], Any], *annotations: Any) -> None:
+        table.update(dict.fromkeys(annotations, make))
+
+    add(lambda: Any, typing.NoReturn, typing.Never, typing_extensions.Never, typing_extensions.Self)
+    add(lambda: str, typing.LiteralString, typing_extensions.LiteralString)
+    add(lambda: _SCALAR, abc.Hashable, typing.Hashable)
+    add(lambda: int, *_INTEGERS)
+    add(lambda: float, *_NUMBERS)
+    add(lambda: complex, numbers.Complex, typing.SupportsComplex)
+    add(lambda: pathlib.Path, os.PathLike, pathlib.PurePath)
+    add(lambda: custom.bytes_type(bytes), bytes, getattr(abc, "Buffer", bytes), getattr(abc, "ByteString", bytes))
+    add(lambda: custom.bytes_type(bytearray), bytearray)
+    add(lambda: custom.bytes_type(memoryview), memoryview)
+    add(lambda: custom.file_type(binary=False), typing.IO, *_TEXT_FILES)
+    add(lambda: custom.file_type(binary=True), *_BINARY_FILES)
+    add(custom.write_file_type, WritableFile)
+    functions = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
+    add(lambda: code.named("function"), abc.Callable, typing.Callable, *functions)
+    add(lambda: code.named("class"), type, typing.Type)  # noqa: UP006 - the bare typing alias is what people write
+    add(lambda: list[Any], *_LISTS, typing.Iterable, typing.Sequence, typing.Collection, typing.List)  # noqa: UP006 - as above
+    add(lambda: custom.iterator_type(Any), *_ITERATORS, typing.Iterator, typing.Generator)
+    add(lambda: tuple[Any, ...], tuple, typing.Tuple)  # noqa: UP006 - as above
+    add(lambda: set[Any], *_SETS, set, typing.Set)  # noqa: UP006 - as above
+    add(lambda: dict[str, Any], *_MAPPINGS, dict, typing.Dict, typing.Mapping)  # noqa: UP006 - as above
+    table.update(custom.BUILT_FROM_PARTS)
+    return table
 
 
 TypeVarTypes = (typing.TypeVar, typing_extensions.TypeVar, typing.ParamSpec, typing_extensions.ParamSpec)
@@ -113,27 +132,15 @@ def _wire_variable(variable: Any) -> Any:
     if bound is not None:
         return wire(bound)
     constraints = getattr(variable, "__constraints__", ())
-    return wire(typing.Union[tuple(constraints)]) if constraints else Any  # noqa: UP007 - built at run time
+    return wire(union_of(constraints)) if constraints else Any
 
 
-def _bare_container(annotation: Any) -> Any:
-    """`list`, `Iterable`, `dict` and their like, without their arguments."""
-    if annotation in _LISTS or annotation in (typing.Iterable, typing.Sequence, typing.Collection, typing.List):  # noqa: UP006 - as above
-        return list[Any]
-    if annotation in _ITERATORS or annotation in (typing.Iterator, typing.Generator):
-        return custom.iterator_type(Any)
-    if annotation in (tuple, typing.Tuple):  # noqa: UP006 - as above
-        return tuple[Any, ...]
-    if annotation in (*_SETS, set, typing.Set):  # noqa: UP006 - as above
-        return set[Any]
-    if annotation in (*_MAPPINGS, dict, typing.Dict, typing.Mapping):  # noqa: UP006 - as above
-        return dict[str, Any]
-    return None
+_KNOWN = _known()
 
 
 def _wire_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
     if origin is Annotated:
-        return Annotated[(wire(args[0]), *[fact for fact in args[1:] if not isinstance(fact, str)])]  # pyright: ignore
+        return Annotated[(wire(args[0]), *[fact for fact in args[1:] if not isinstance(fact, str)])]  # pyright: ignore[reportInvalidTypeForm] - built at run time
     if origin in _UNIONS:
         return _wire_union(args)
     if origin is Literal:
@@ -175,11 +182,12 @@ def _wire_union(args: tuple[Any, ...]) -> Any:
         arms = [arm for arm in arms if arm not in _NARROWER_NUMBERS]
     if any(arm is Any for arm in arms):
         return Any
-    return functools.reduce(operator.or_, arms) if len(arms) > 1 and _all_classes(arms) else typing.Union[tuple(arms)]  # noqa: UP007 - as above
+    return union_of(arms)
 
 
-def _all_classes(arms: list[Any]) -> bool:
-    return all(isinstance(arm, type) for arm in arms)
+def union_of(arms: Sequence[Any]) -> Any:
+    """The union of typing objects, of which there is at least one."""
+    return functools.reduce(operator.or_, arms)
 
 
 def _wire_container(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
@@ -192,22 +200,28 @@ def _wire_container(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
     if origin in _SETS:
         return set[first]
     if origin in _MAPPINGS:
-        return dict[inner[0], inner[1]] if len(inner) == 2 else dict[str, Any]  # noqa: PLR2004 - keys and values
-    if origin in (os.PathLike, pathlib.PurePath):
-        return pathlib.Path
+        return dict[inner[0], inner[1]] if len(inner) == 2 else dict[str, Any]
+    if origin is tuple:
+        return annotation if not args or args == ((),) else tuple[tuple(inner)]
+    if origin in _SUBSCRIPTED:
+        return cast("Any", origin)[tuple(inner)]
+    return _wire_special(annotation, origin, args)
+
+
+_SUBSCRIPTED = (
+    list, set, frozenset, dict, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict,
+)  # fmt: skip
+
+
+def _wire_special(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
     if origin in (typing.IO, *_TEXT_FILES):
         return custom.file_type(binary=bool(args) and args[0] is bytes)
     if origin in (re.Pattern, re.Match):
         return _wire_pattern(origin, args)
-    if origin is tuple:
-        return annotation if not args or args == ((),) else tuple[tuple(inner)]
-    if origin in (list, set, frozenset, dict, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict):
-        return origin[tuple(inner)]
-    if origin in custom.BUILT_FROM_PARTS:
-        return custom.BUILT_FROM_PARTS[origin]()
-    if origin in (*_INTEGERS, *_NUMBERS):
-        return wire(origin)
-    return annotation if classes.build(origin, wire) is origin else classes.build(origin, wire)
+    if origin in _KNOWN:
+        return _KNOWN[origin]()
+    built = classes.build(origin, wire)
+    return annotation if built is origin else built
 
 
 def _wire_pattern(origin: Any, args: tuple[Any, ...]) -> Any:
@@ -245,11 +259,11 @@ def without_none(annotation: Any) -> Any:
     origin = typing_extensions.get_origin(annotation)
     args = typing_extensions.get_args(annotation)
     if origin is Annotated:
-        return Annotated[(without_none(args[0]), *args[1:])]  # pyright: ignore
+        return Annotated[(without_none(args[0]), *args[1:])]  # pyright: ignore[reportInvalidTypeForm] - built at run time
     if origin in _UNIONS:
         kept = [arm for arm in args if arm is not type(None) and arm is not None]
         if kept and len(kept) < len(args):
-            return typing.Union[tuple(kept)]  # noqa: UP007 - as above
+            return union_of(kept)
     return annotation
 
 

@@ -1,1 +1,1 @@
-
+"""From targets to tools."""

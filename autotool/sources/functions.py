@@ -64,7 +64,12 @@ def _bound_tool(member: Member) -> BoundTool:
         parameters=taken.parameters,
         hints=stated(
             effects.infer(
-                name=member.name, module=member.module, summary=doc.summary, parameters=names, returns=promised, function=member.function
+                name=member.name,
+                module=member.module,
+                summary=doc.summary,
+                parameters=names,
+                returns=promised,
+                function=member.function,
             ),
             marks,
             "its author says so",
@@ -72,7 +77,7 @@ def _bound_tool(member: Member) -> BoundTool:
         is_async=signature.is_async,
         file=_file(member.function),
         line=_line(member.function),
-        warnings=(*taken.warnings, *_doubts(member, doc, marks)),
+        warnings=(*taken.warnings, *_doubts(member, doc, marks, taken)),
     )
     return BoundTool(candidate, member.function, taken, result, member.serial)
 
@@ -80,7 +85,7 @@ def _bound_tool(member: Member) -> BoundTool:
 def _taken(taken: Arguments, marks: Marks, subject: str) -> Arguments:
     if marks.input_schema is None:
         return taken
-    from autotool.schema.supplied import SuppliedSchema  # noqa: PLC0415 - brings a validator that hardly any tool needs
+    from autotool.schema.supplied import SuppliedSchema
 
     supplied = SuppliedSchema(marks.input_schema, subject)
     return dataclasses.replace(taken, json_schema=dict(marks.input_schema), supplied=supplied)
@@ -92,7 +97,9 @@ def _words(doc: Docstring, signature: RawSignature) -> Mapping[str, Words]:
         said = doc.parameters.get(parameter.name)
         if said is None:
             continue
-        annotation = doctypes.annotation_of(said.type_text) if said.type_text else doctypes.UNKNOWN
+        # For `**options` a docstring tells the type of the whole, which says nothing of one value.
+        tells_type = bool(said.type_text) and parameter.kind != "var_keyword"
+        annotation = doctypes.annotation_of(said.type_text) if tells_type else doctypes.UNKNOWN
         words[parameter.name] = Words(said.description, EMPTY if annotation is doctypes.UNKNOWN else annotation)
     return words
 
@@ -109,11 +116,11 @@ def _signature_text(name: str, taken: Arguments) -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def _doubts(member: Member, doc: Docstring, marks: Marks) -> list[str]:
+def _doubts(member: Member, doc: Docstring, marks: Marks, taken: Arguments) -> list[str]:
     doubts: list[str] = []
     if not doc.description and not marks.description:
         doubts.append(f"{member.path}: there is no docstring, so the description is only its signature")
-    if doc.unknown:
+    if doc.unknown and all(parameter.kind != "var_keyword" for parameter in taken.parameters):
         names = ", ".join(f"`{name}`" for name in doc.unknown)
         doubts.append(f"{member.path}: the docstring describes {names}, which it does not take")
     return doubts

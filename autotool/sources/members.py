@@ -32,7 +32,11 @@ class Member:
 def of_module(module: ModuleType, name: str) -> Iterator[Member]:
     """The module's functions: those in `__all__`, or else the public ones that it defines itself."""
     exported = getattr(module, "__all__", None)
-    names = [str(n) for n in exported] if isinstance(exported, list | tuple) else [n for n in vars(module) if not n.startswith("_")]
+    names = (
+        [str(n) for n in exported]
+        if isinstance(exported, list | tuple)
+        else [n for n in vars(module) if not n.startswith("_")]
+    )
     for attribute in dict.fromkeys(names):
         try:
             value = getattr(module, attribute)
@@ -49,7 +53,9 @@ def of_object(value: Any, module: str, path: str) -> Iterator[Member]:
     """The public methods of an instance or a class, inherited ones included, properties and attributes not."""
     owner = cast("type[Any]", value if inspect.isclass(value) else type(value))
     for attribute in dir(value):
-        if attribute.startswith("_") or isinstance(inspect.getattr_static(owner, attribute, None), property | functools.cached_property):
+        if attribute.startswith("_") or isinstance(
+            inspect.getattr_static(owner, attribute, None), property | functools.cached_property
+        ):
             continue
         try:
             found = getattr(value, attribute)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from autotool.errors import SignatureError, TargetError
 from autotool.introspect import importing
@@ -151,11 +151,14 @@ def _nothing(targets: Sequence[Target], selection: Selection, refusals: Sequence
     if refusals:
         first = refusals[0]
         return TargetError(
-            f"{named} holds nothing that can be served: {first.reason}" + (f" ({len(refusals) - 1} more)" if refusals[1:] else ""),
+            f"{named} holds nothing that can be served: {first.reason}"
+            + (f" ({len(refusals) - 1} more)" if refusals[1:] else ""),
             hint=first.hint or "`autotool list` shows every reason.",
         )
     if selection.include or selection.exclude:
-        return TargetError(f"no function of {named} is left by --include and --exclude", hint="Both are globs over function names.")
+        return TargetError(
+            f"no function of {named} is left by --include and --exclude", hint="Both are globs over function names."
+        )
     return TargetError(f"{named} holds nothing to serve", hint=_holding_hint(targets))
 
 
@@ -164,7 +167,11 @@ def _holding_hint(targets: Sequence[Target]) -> str:
         module = sys.modules.get(target.location)
         if module is not None and not target.attribute and hasattr(module, "__path__"):
             return "It is a package: `--recursive` reads its submodules, or name one of them."
-        classes = [name for name, value in vars(module).items() if inspect.isclass(value) and not name.startswith("_")] if module else []
+        classes = (
+            [name for name, value in vars(module).items() if inspect.isclass(value) and not name.startswith("_")]
+            if module
+            else []
+        )
         if classes and not target.attribute:
             return f"It has classes, whose methods are served by name: `{target.location}:{classes[0]}`."
     return "Public functions are those in `__all__`, or those that the module defines itself."
@@ -185,6 +192,4 @@ def _distribution(module: ModuleType) -> tuple[str, str, str]:
 
 @functools.cache
 def _distribution_names() -> dict[str, list[str]]:
-    return cast("dict[str, list[str]]", dict(importlib.metadata.packages_distributions()))
-
-
+    return dict(importlib.metadata.packages_distributions())

@@ -1,1 +1,1 @@
-
+"""Ways in and out."""

@@ -143,7 +143,9 @@ def _check_media(named: Mapping[str, str]) -> None:
 class _Call:
     """One `tools/call` over HTTP: a JSON answer, or a stream of events as soon as there is progress to report."""
 
-    def __init__(self, dispatcher: Dispatcher, request: Request, speaks: Revision, receive: Receive, send: Send, caller: Caller) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, request: Request, speaks: Revision, receive: Receive, send: Send, caller: Caller
+    ) -> None:
         self._dispatcher = dispatcher
         self._request = request
         self._speaks = speaks
@@ -233,4 +235,3 @@ async def _respond(send: Send, status: int, body: bytes, extra: list[tuple[bytes
     with contextlib.suppress(OSError):
         await send(start)
         await send({"type": "http.response.body", "body": body})
-

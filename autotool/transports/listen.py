@@ -39,8 +39,12 @@ def _bind_tcp(host: str, port: int) -> socket.socket:
         listening.listen(2048)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise TransportError(f"port {port} on {host} is in use", hint="Choose another with --port, or --port 0 for a free one.") from None
-        raise TransportError(f"cannot listen on {host}:{port}: {error.strerror or error}", hint="Check --host and --port.") from None
+            raise TransportError(
+                f"port {port} on {host} is in use", hint="Choose another with --port, or --port 0 for a free one."
+            ) from None
+        raise TransportError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}", hint="Check --host and --port."
+        ) from None
     return listening
 
 
@@ -53,7 +57,9 @@ def _bind_unix(path: str) -> socket.socket:
     try:
         listening.bind(path)
     except OSError as error:
-        raise TransportError(f"cannot listen on the socket {path}: {error.strerror or error}", hint="Choose another path with --uds.") from None
+        raise TransportError(
+            f"cannot listen on the socket {path}: {error.strerror or error}", hint="Choose another path with --uds."
+        ) from None
     finally:
         os.umask(mask)
     listening.listen(2048)
@@ -107,7 +113,7 @@ async def serve_http(app: Any, listening: socket.socket, on_listening: Callable[
 def run(main: Callable[[], Any]) -> None:
     """Run the coroutine that `main` makes, on uvloop where it is installed."""
     try:
-        import uvloop  # noqa: PLC0415 - not on every platform
+        import uvloop
     except ImportError:
         asyncio.run(main())
     else:

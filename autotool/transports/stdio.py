@@ -226,5 +226,3 @@ class _Output:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._idle.wait()
-
-

@@ -1,1 +1,1 @@
-
+"""The worker's end of running a call."""

@@ -119,7 +119,7 @@ def _items(field: Field, name: str, value: Any) -> list[Any]:
 def _array(value: Any) -> Any:
     """A JSON array that a client sent as text."""
     if isinstance(value, str) and value.lstrip().startswith("["):
-        from pydantic_core import from_json  # noqa: PLC0415 - seldom wanted
+        from pydantic_core import from_json
 
         with suppress(ValueError):
             return from_json(value, allow_inf_nan=False)
@@ -144,8 +144,7 @@ def _place(arguments: Arguments, found: Mapping[str, Any]) -> tuple[tuple[Any, .
     rest = next((field for field in arguments.fields if field.kind == "var_positional"), None)
     spread = bool(rest and found.get(rest.name))
     positional = _positional(arguments, found, spread=spread)
-    for field, value in positional:
-        args.append(value)
+    args.extend(value for _, value in positional)
     placed = {field.name for field, _ in positional}
     if rest is not None and spread:
         args.extend(found[rest.name])

@@ -157,5 +157,3 @@ def _failed(error: BaseException, tool: BoundTool, captured: Captured) -> Outcom
     if not isinstance(error, SystemExit):
         _log.warning("`%s` raised %s", tool.candidate.key, type(error).__name__, exc_info=error)
     return results.failure(error, captured=captured.text)
-
-

@@ -57,7 +57,11 @@ def pack(kind: int, call_id: int, payload: bytes = b"") -> bytes:
 def pack_outcome(outcome: Outcome) -> bytes:
     """An outcome as the payload of a `RESULT`; its JSON travels as it is."""
     structured = outcome.structured or b""
-    flags = outcome.is_error * _IS_ERROR | (outcome.structured is not None) * _HAS_STRUCTURED | outcome.truncated * _TRUNCATED
+    flags = (
+        outcome.is_error * _IS_ERROR
+        | (outcome.structured is not None) * _HAS_STRUCTURED
+        | outcome.truncated * _TRUNCATED
+    )
     name = outcome.error_type.encode("utf-8", "replace")[:200]
     return _pack_outcome(flags, len(outcome.content), len(structured), len(name)) + outcome.content + structured + name
 

@@ -217,7 +217,12 @@ def _safe(show: Callable[[Any], str], value: Any) -> str:
 
 
 def _match_fields(match: re.Match[Any]) -> dict[str, Any]:
-    return {"match": match.group(), "groups": list(match.groups()), "named": match.groupdict(), "span": list(match.span())}
+    return {
+        "match": match.group(),
+        "groups": list(match.groups()),
+        "named": match.groupdict(),
+        "span": list(match.span()),
+    }
 
 
 def _by_pydantic(value: Any) -> Any:
@@ -246,8 +251,17 @@ _SCALAR_BASES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((datetime.date, datetime.time), lambda value: value.isoformat()),
     (datetime.timedelta, _by_pydantic),
     ((decimal.Decimal, fractions.Fraction, uuid.UUID, PurePath, datetime.tzinfo), str),
-    ((ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network, ipaddress.IPv4Interface), str),
-    (str, lambda value: str.__str__(value)),
+    (
+        (
+            ipaddress.IPv4Address,
+            ipaddress.IPv6Address,
+            ipaddress.IPv4Network,
+            ipaddress.IPv6Network,
+            ipaddress.IPv4Interface,
+        ),
+        str,
+    ),
+    (str, str.__str__),
     (bool, bool),
     (int, int.__int__),
     (float, float.__float__),

@@ -43,8 +43,17 @@ def blocks_of(data: bytes) -> list[Block]:
     kind = media_type(data)
     if kind:
         family = kind.partition("/")[0]
-        return [text_block(f"[{kind}, {len(data)} bytes]"), {"type": family, "data": base64_text(data), "mimeType": kind}]
-    mime = "application/pdf" if data.startswith(b"%PDF-") else "application/zip" if data.startswith(b"PK\x03\x04") else "application/octet-stream"
+        return [
+            text_block(f"[{kind}, {len(data)} bytes]"),
+            {"type": family, "data": base64_text(data), "mimeType": kind},
+        ]
+    mime = (
+        "application/pdf"
+        if data.startswith(b"%PDF-")
+        else "application/zip"
+        if data.startswith(b"PK\x03\x04")
+        else "application/octet-stream"
+    )
     resource = {"uri": "autotool://result/bytes", "mimeType": mime, "blob": base64_text(data)}
     return [text_block(f"[{mime}, {len(data)} bytes]"), {"type": "resource", "resource": resource}]
 
@@ -64,7 +73,12 @@ def as_png(value: Any) -> bytes | None:
         image.save(buffer, format="PNG")
         return buffer.getvalue()
     figure = value if home == "matplotlib" and hasattr(value, "savefig") else getattr(value, "figure", None)
-    if figure is not None and home in ("matplotlib", "seaborn") and hasattr(figure, "savefig") and "matplotlib" in sys.modules:
+    if (
+        figure is not None
+        and home in ("matplotlib", "seaborn")
+        and hasattr(figure, "savefig")
+        and "matplotlib" in sys.modules
+    ):
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png")
         return buffer.getvalue()
@@ -76,7 +90,8 @@ _CONTENT_CLASSES = ("TextContent", "ImageContent", "AudioContent", "EmbeddedReso
 
 def _is_mcp(value: Any, *names: str) -> bool:
     return any(
-        cls.__name__ in names and cls.__module__.partition(".")[0] in ("mcp", "mcp_types", "fastmcp") for cls in type(value).__mro__
+        cls.__name__ in names and cls.__module__.partition(".")[0] in ("mcp", "mcp_types", "fastmcp")
+        for cls in type(value).__mro__
     )
 
 

@@ -159,7 +159,9 @@ def _special(value: Any, max_output_bytes: int) -> Outcome | None:
     if whole is not None:
         structured = whole.get("structuredContent")
         content = whole.get("content") or [media.text_block("")]
-        return Outcome(bool(whole.get("isError")), to_json(content), None if structured is None else to_json(structured))
+        return Outcome(
+            bool(whole.get("isError")), to_json(content), None if structured is None else to_json(structured)
+        )
     blocks = media.mcp_content(value)
     if blocks is not None:
         return Outcome(False, to_json(blocks))
@@ -230,7 +232,9 @@ def _data(data: Any, shown: Any, *, more: bool, has_schema: bool) -> Outcome:
     if len(structured) > MAX_STRUCTURED_BYTES:
         if not isinstance(data, list):
             if has_schema:
-                return error_outcome(f"The result has {len(structured)} bytes of JSON, more than can be sent. Ask for less at once.")
+                return error_outcome(
+                    f"The result has {len(structured)} bytes of JSON, more than can be sent. Ask for less at once."
+                )
             return text_outcome(f"{text.decode()}\n[truncated: {note}]", None, truncated=True)
         structured, kept = _fitting(cast("list[Any]", data), MAX_STRUCTURED_BYTES)
         note += f"; the structured content has the first {kept} of {total} items"
@@ -264,13 +268,20 @@ def _mismatched(data: Any, wrong: str) -> Outcome:
     _log.warning("a result does not match its published schema: %s", wrong)
     text = to_json(data).decode()
     shown = text if len(text) <= _MAX_ERROR_CHARS else text[:_MAX_ERROR_CHARS] + "…"
-    return error_outcome(f"The function returned a value that its own declaration excludes ({wrong}). The value: {shown}", error_type="ResultMismatch")
+    return error_outcome(
+        f"The function returned a value that its own declaration excludes ({wrong}). The value: {shown}",
+        error_type="ResultMismatch",
+    )
 
 
 def failure(error: BaseException, *, captured: str = "") -> Outcome:
     """The outcome of a call that raised `error`: its type and message, never its traceback."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
-        return _text(clean_text(captured), 256_000) if captured.strip() else text_outcome("The function ended by `sys.exit()`.", b"null")
+        return (
+            _text(clean_text(captured), 256_000)
+            if captured.strip()
+            else text_outcome("The function ended by `sys.exit()`.", b"null")
+        )
     text = clean_text(_described(error))
     if isinstance(error, SystemExit) and captured.strip():
         text += f"\n{clean_text(captured[-_MAX_ERROR_CHARS:])}"
@@ -288,7 +299,9 @@ def _described(error: BaseException, depth: int = 0) -> str:
     if len(message) > _MAX_ERROR_CHARS:
         message = message[:_MAX_ERROR_CHARS] + "… (cut)"
     text = f"{name}: {message}" if message else name
-    if isinstance(error, BaseExceptionGroup) and depth < 3:  # noqa: PLR2004 - groups in groups in groups
-        parts = [_described(part, depth + 1) for part in cast("BaseExceptionGroup[BaseException]", error).exceptions[:10]]
+    if isinstance(error, BaseExceptionGroup) and depth < 3:
+        parts = [
+            _described(part, depth + 1) for part in cast("BaseExceptionGroup[BaseException]", error).exceptions[:10]
+        ]
         return "\n".join([text, *(f"  - {part}" for part in parts)])
     return text

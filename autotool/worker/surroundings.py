@@ -1,14 +1,23 @@
-"""The working directory and the environment, given back when a call that changed them is over."""
+"""The working directory, the environment and the standard streams, given back when a call that changed them is over."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl: Any = None
+
 _log = logging.getLogger("autotool.worker")
+_HIGH_FD = 128
+_fstat = os.fstat
+_dup2 = os.dup2
 _getcwd = os.getcwd
 _chdir = os.chdir
 
@@ -21,10 +30,12 @@ class Surroundings:
         self._environment = dict(os.environ)
         # The encoded table behind `os.environ`: comparing it costs a microsecond, comparing the mapping thirty.
         self._table = dict(_environ_table())
+        self._streams = (sys.stdout, sys.stderr)
+        self._outputs = _copies_of_outputs()
         self._running = 0
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def kept(self) -> Generator[None]:
         """Run one call; when no other is under way afterwards, put things back."""
         self._running += 1
         try:
@@ -35,6 +46,7 @@ class Surroundings:
                 self._restore()
 
     def _restore(self) -> None:
+        self._restore_streams()
         if self._folder and _folder() != self._folder:
             _log.warning("a call changed the working directory; it is %s again", self._folder)
             try:
@@ -46,6 +58,23 @@ class Surroundings:
             for name in set(os.environ) - set(self._environment):
                 del os.environ[name]
             os.environ.update(self._environment)
+
+    def _restore_streams(self) -> None:
+        if (sys.stdout, sys.stderr) != self._streams:
+            sys.stdout, sys.stderr = self._streams
+        for fd, copy in self._outputs.items():
+            try:
+                _fstat(fd)
+            except OSError:
+                _dup2(copy, fd)
+
+
+def _copies_of_outputs() -> dict[int, int]:
+    """Private copies of file descriptors 1 and 2, by the number of which each is a copy."""
+    try:
+        return {fd: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in (1, 2)}
+    except (OSError, AttributeError):
+        return {}
 
 
 def _environ_table() -> dict[Any, Any]:

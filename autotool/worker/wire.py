@@ -32,12 +32,13 @@ def load_description(data: bytes) -> tuple[Description, bool]:
 
 
 def _candidate(plain: dict[str, Any]) -> Candidate:
-    hints = plain["hints"]
+    hints: dict[str, Any] = plain["hints"]
     evidence = tuple(Evidence(**item) for item in hints["evidence"])
-    known = {
+    stated: dict[str, Any] = {**hints, "evidence": evidence}
+    known: dict[str, Any] = {
         **plain,
         "parameters": tuple(Parameter(**item) for item in plain["parameters"]),
-        "hints": Hints(**{**hints, "evidence": evidence}),
+        "hints": Hints(**stated),
         "warnings": tuple(plain["warnings"]),
         "tags": tuple(plain["tags"]),
     }
@@ -59,7 +60,13 @@ def load_error(data: bytes) -> OperatorError:
 def dump_invocation(invocation: Invocation) -> bytes:
     """An `Invocation` for the worker."""
     return to_json(
-        [invocation.key, invocation.arguments, invocation.timeout_s, invocation.max_output_bytes, invocation.wants_progress]
+        [
+            invocation.key,
+            invocation.arguments,
+            invocation.timeout_s,
+            invocation.max_output_bytes,
+            invocation.wants_progress,
+        ]
     )
 
 
@@ -76,7 +83,7 @@ def dump_progress(progress: Progress) -> bytes:
 def load_progress(data: bytes) -> Progress:
     """What `dump_progress` wrote; anything else reads as no progress."""
     plain = from_json(data)
-    if not isinstance(plain, list) or len(cast("list[Any]", plain)) != 3:  # noqa: PLR2004 - done, total, message
+    if not isinstance(plain, list) or len(cast("list[Any]", plain)) != 3:
         return Progress(0.0)
     done, total, message = cast("list[Any]", plain)
     return Progress(float(done), None if total is None else float(total), str(message))

@@ -38,7 +38,9 @@ def main(fd: int) -> None:
     settings = _read_settings(link)
     _prepare_path(settings)
     try:
-        found = discover([Target(**target) for target in settings["targets"]], Selection(**_tuples(settings["selection"])))
+        found = discover(
+            [Target(**target) for target in settings["targets"]], Selection(**_tuples(settings["selection"]))
+        )
     except OperatorError as error:
         if settings["debug"]:
             logging.getLogger("autotool.worker").error("%s", error.message, exc_info=error.__cause__ or error)
@@ -55,7 +57,7 @@ def _adopt(fd: int) -> socket.socket:
     """Take the link to a number that foreign code does not close by accident, and keep it from child processes."""
     if sys.platform == "win32":
         return socket.socket(fileno=fd)
-    import fcntl  # noqa: PLC0415 - not on Windows
+    import fcntl
 
     moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
     os.close(fd)
@@ -63,7 +65,7 @@ def _adopt(fd: int) -> socket.socket:
 
 
 def _prepare_streams() -> None:
-    log = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115, PTH123 - for the life of the process
+    log = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115 - for the life of the process
     capture.install(log)
     logging.basicConfig(stream=log, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
 

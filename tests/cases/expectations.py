@@ -41,7 +41,9 @@ def subset_problems(want: Any, got: Any, where: str) -> list[str]:
             return [f"{where}: {got!r} is no object"]
         problems: list[str] = []
         for key, value in want.items():
-            problems += subset_problems(value, got[key], f"{where}.{key}") if key in got else [f"{where}.{key} is missing"]
+            problems += (
+                subset_problems(value, got[key], f"{where}.{key}") if key in got else [f"{where}.{key} is missing"]
+            )
         return problems
     return [] if want == got and type(want) is type(got) else [f"{where}: want {want!r}, got {got!r}"]
 
@@ -93,7 +95,11 @@ def definition_problems(tool: dict[str, Any], expect: dict[str, Any]) -> list[st
     found += [f"{key} at the top" for key in expect.get("top_level_lacks", ()) if key in schema]
     found += subset_problems(expect.get("exact_schema_has", {}), schema, "schema")
     if expect.get("arrays_have_items"):
-        found += [f"array without items: {node}" for node in schemas(schema) if node.get("type") == "array" and "items" not in node]
+        found += [
+            f"array without items: {node}"
+            for node in schemas(schema)
+            if node.get("type") == "array" and "items" not in node
+        ]
     if expect.get("schema_refs_resolve") and not _references_resolve(schema):
         found.append("a reference does not resolve")
     output = tool.get("outputSchema")
@@ -129,7 +135,11 @@ def call_problems(answer: dict[str, Any], want: dict[str, Any]) -> list[str]:
         found.append(f"text {text!r}")
     found += [f"text lacks {part!r}: {text[:500]!r}" for part in want.get("text_contains", ()) if part not in text]
     everything = text + json.dumps(result.get("structuredContent"), ensure_ascii=False)
-    found += [f"text has {part!r}: {text[:500]!r}" for part in want.get("text_lacks", ()) if part in everything and (part in text or part not in ('"9007199254740991"',))]
+    found += [
+        f"text has {part!r}: {text[:500]!r}"
+        for part in want.get("text_lacks", ())
+        if part in everything and (part in text or part not in ('"9007199254740991"',))
+    ]
     if len(text) > want.get("text_max", len(text)):
         found.append(f"text of {len(text)} characters")
     if want.get("text_nonempty") and not text.strip():

@@ -24,7 +24,14 @@ def cases(*types: str) -> list[Any]:
 
 
 def test_every_case_is_driven_by_a_test() -> None:
-    driven = len(cases("python")) + len(cases("module")) + len(cases("modules")) + len(cases("names")) + len(cases("wire")) + len(cases("policy"))
+    driven = (
+        len(cases("python"))
+        + len(cases("module"))
+        + len(cases("modules"))
+        + len(cases("names"))
+        + len(cases("wire"))
+        + len(cases("policy"))
+    )
     assert driven == sum(len(json.loads(path.read_text())) for path in DATA.glob("*.json")) == 106
 
 
@@ -47,14 +54,21 @@ def test_function(case: dict[str, Any], tmp_path: Path) -> None:
     with RawClient(target) as client:
         if expect["register"] == "reject":
             assert client.wait(15) == 2
-            assert text_problems(client.stderr, {"contains": expect["reject_mentions"], "not_contains": ["Traceback"]}, "refusal") == []
+            assert (
+                text_problems(
+                    client.stderr, {"contains": expect["reject_mentions"], "not_contains": ["Traceback"]}, "refusal"
+                )
+                == []
+            )
             return
         (tool,) = client.tools()
         problems = definition_problems(tool, expect)
         for want in expect.get("calls", ()):
             answer = client.call(tool["name"], want["args"])
             problems += [f"{want['args']}: {problem}" for problem in call_problems(answer, want)]
-        problems += [f"not warned of {word!r}: {client.stderr!r}" for word in expect.get("warn", ()) if word not in client.stderr]
+        problems += [
+            f"not warned of {word!r}: {client.stderr!r}" for word in expect.get("warn", ()) if word not in client.stderr
+        ]
         assert problems == []
         assert client.junk == []
 
@@ -74,7 +88,9 @@ def test_module(case: dict[str, Any], tmp_path: Path) -> None:
         problems: list[str] = []
         for name, rules in expect.get("tools", {}).items():
             problems += definition_problems(tools[name], rules) if name in tools else [f"{name} is not served"]
-        problems += [f"{name} is served" for name in [*expect.get("absent", ()), *expect.get("skipped", ())] if name in tools]
+        problems += [
+            f"{name} is served" for name in [*expect.get("absent", ()), *expect.get("skipped", ())] if name in tools
+        ]
         if "count" in expect and len(tools) != expect["count"]:
             problems.append(f"{len(tools)} tools")
         problems += [f"name {name!r}" for name in tools if not NAME.match(name)]
@@ -83,12 +99,22 @@ def test_module(case: dict[str, Any], tmp_path: Path) -> None:
             if answer.get("error", {}).get("code") != -32602:
                 problems.append(f"{name} can be called: {answer}")
         for want in expect.get("calls", ()):
-            (name,) = [name for name, tool in tools.items() if want["module"] in tool["description"] or name.startswith(want["module"])]
+            (name,) = [
+                name
+                for name, tool in tools.items()
+                if want["module"] in tool["description"] or name.startswith(want["module"])
+            ]
             problems += call_problems(client.call(name, want["args"]), want)
         hints = {name: tools[name]["annotations"] for name in expect.get("annotations", {})}
         for name, wanted in expect.get("annotations", {}).items():
-            problems += [f"{name}: {hint} is {hints[name][hint]}" for hint, value in wanted.items() if hints[name][hint] is not value]
-        problems += [f"not warned of {word!r}: {client.stderr!r}" for word in expect.get("warn", ()) if word not in client.stderr]
+            problems += [
+                f"{name}: {hint} is {hints[name][hint]}"
+                for hint, value in wanted.items()
+                if hints[name][hint] is not value
+            ]
+        problems += [
+            f"not warned of {word!r}: {client.stderr!r}" for word in expect.get("warn", ()) if word not in client.stderr
+        ]
         assert problems == []
     if expect.get("stable"):
         with RawClient(*targets, cwd=tmp_path) as again:
@@ -104,7 +130,9 @@ def test_names(case: dict[str, Any]) -> None:
     assert [name for name in names if not NAME.match(name)] == []
     assert len(set(names)) == len(names)
     assert sorted(again) == sorted(names)
-    assert {name: got for name, got in zip(given, names, strict=True) if name in case["expect"].get("map", {})} == case["expect"].get("map", {})
+    assert {name: got for name, got in zip(given, names, strict=True) if name in case["expect"].get("map", {})} == case[
+        "expect"
+    ].get("map", {})
 
 
 @pytest.mark.parametrize("case", cases("wire"))
@@ -125,7 +153,9 @@ def wire_problems(client: RawClient, step: dict[str, Any], saved: dict[str, str]
         client.answer(object(), step["pause_s"])
         return []
     if "cancel" in step:
-        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": tags[step["cancel"]]}})
+        client.send(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": tags[step["cancel"]]}}
+        )
         return [] if client.answer(tags[step["cancel"]], within_s) is None else ["the cancelled call was answered"]
     if "close_stdin" in step:
         client.close_input()
@@ -169,7 +199,8 @@ def answer_problems(answer: dict[str, Any], expect: dict[str, Any], saved: dict[
 def parallel_problems(client: RawClient, calls: list[Any], expect: dict[str, Any], within_s: float) -> list[str]:
     began = time.monotonic()
     ids = [
-        client.start("ping") if name == "ping" else client.start("tools/call", name=name, arguments=arguments) for name, arguments in calls
+        client.start("ping") if name == "ping" else client.start("tools/call", name=name, arguments=arguments)
+        for name, arguments in calls
     ]
     problems: list[str] = []
     values: list[Any] = []

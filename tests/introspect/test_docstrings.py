@@ -55,9 +55,7 @@ def test_google_sections_are_read() -> None:
     found = parse(GOOGLE, ["text", "width", "mode", "rest", "options"])
     assert found.parameters == {
         "text": ParameterDoc("the line to fold"),
-        "width": ParameterDoc(
-            "most characters\nin one line: at least 1\n\nWider lines are cut.", "int", "", True
-        ),
+        "width": ParameterDoc("most characters\nin one line: at least 1\n\nWider lines are cut.", "int", "", True),
         "mode": ParameterDoc("how", ":class:`~x.Mode`", '"soft"', True),
         "rest": ParameterDoc("more lines", "str"),
         "options": ParameterDoc("passed on"),
@@ -116,8 +114,7 @@ def test_numpy_sections_are_read() -> None:
         "snap": ParameterDoc("Round to whole pixels.", "bool"),
     }
     assert found.description == (
-        "Width of a box.\n\nReturns:\nwidth : float\n    The width.\n\n"
-        "Notes:\nFirst paragraph.\n\nSecond paragraph."
+        "Width of a box.\n\nReturns:\nwidth : float\n    The width.\n\nNotes:\nFirst paragraph.\n\nSecond paragraph."
     )
     assert found.returns_type == "float"
 
@@ -145,9 +142,7 @@ def test_rest_fields_are_read() -> None:
         "kwargs": ParameterDoc("passed on"),
         "timeout": ParameterDoc("seconds"),
     }
-    assert (
-        found.description == "Send it, see `request`.\n\nRaises ValueError: when empty\nReturns: the answer"
-    )
+    assert found.description == "Send it, see `request`.\n\nRaises ValueError: when empty\nReturns: the answer"
     assert found.returns_type == "dict"
 
 
@@ -242,9 +237,7 @@ def test_names_that_are_no_parameters_are_told_and_stars_are_not() -> None:
 
 
 def test_what_gathered_values_are_gathered_in_is_not_their_type() -> None:
-    found = parse(
-        "S.\n\nParameters\n----------\n**opts : dict, optional\n    More.\n*xs : int\n", ["opts", "xs"]
-    )
+    found = parse("S.\n\nParameters\n----------\n**opts : dict, optional\n    More.\n*xs : int\n", ["opts", "xs"])
     assert found.parameters["opts"].type_text == ""
     assert found.parameters["xs"].type_text == "int"
 
@@ -283,11 +276,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(["", "  ", "    ", "\t"]), pieces).map("".join), max_size=14).map(
-        "\n".join
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(["", "  ", "    ", "\t"]), pieces).map("".join), max_size=14).map("\n".join))
 def test_no_docstring_ever_raises(doc: str) -> None:
     found = parse(doc, ["x", "y"])
     assert set(found.parameters) <= {"x", "y"}

@@ -92,9 +92,7 @@ def test_one_who_only_reads_asks_for_no_changes() -> None:
         ("payload", "", False),
     ],
 )
-def test_destroying_words_are_evidence_and_like_sounding_ones_are_not(
-    name: str, summary: str, evidenced: bool
-) -> None:
+def test_destroying_words_are_evidence_and_like_sounding_ones_are_not(name: str, summary: str, evidenced: bool) -> None:
     hints = by_words(name, summary)
     assert hints.destructive is True
     assert is_evidenced(hints, "destructive") is evidenced

@@ -126,9 +126,7 @@ CHANCE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "function", READ_ONLY, ids=lambda function: f"{function.__module__}.{function.__name__}"
-)
+@pytest.mark.parametrize("function", READ_ONLY, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_what_computes_or_looks_is_read_only_with_evidence(function: Callable[..., Any]) -> None:
     hints = hints_of(function)
     assert (hints.read_only, hints.destructive, hints.idempotent) == (True, False, True)
@@ -136,27 +134,21 @@ def test_what_computes_or_looks_is_read_only_with_evidence(function: Callable[..
     assert is_evidenced(hints, "destructive")
 
 
-@pytest.mark.parametrize(
-    "function", DESTRUCTIVE, ids=lambda function: f"{function.__module__}.{function.__name__}"
-)
+@pytest.mark.parametrize("function", DESTRUCTIVE, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_what_destroys_is_destructive_with_evidence(function: Callable[..., Any]) -> None:
     hints = hints_of(function)
     assert (hints.read_only, hints.destructive) == (False, True)
     assert is_evidenced(hints, "destructive")
 
 
-@pytest.mark.parametrize(
-    "function", IN_DOUBT, ids=lambda function: f"{function.__module__}.{function.__name__}"
-)
+@pytest.mark.parametrize("function", IN_DOUBT, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_in_doubt_the_defaults_stand_without_evidence(function: Callable[..., Any]) -> None:
     hints = hints_of(function)
     assert (hints.read_only, hints.destructive, hints.idempotent) == (False, True, False)
     assert not is_evidenced(hints, "destructive")
 
 
-@pytest.mark.parametrize(
-    "function", NETWORK, ids=lambda function: f"{function.__module__}.{function.__name__}"
-)
+@pytest.mark.parametrize("function", NETWORK, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_what_reaches_other_machines_is_of_the_open_world_and_not_read_only(
     function: Callable[..., Any],
 ) -> None:
@@ -165,9 +157,7 @@ def test_what_reaches_other_machines_is_of_the_open_world_and_not_read_only(
     assert is_evidenced(hints, "open_world")
 
 
-@pytest.mark.parametrize(
-    "function", CHANCE, ids=lambda function: f"{function.__module__}.{function.__name__}"
-)
+@pytest.mark.parametrize("function", CHANCE, ids=lambda function: f"{function.__module__}.{function.__name__}")
 def test_chance_and_time_do_no_harm_but_answer_differently_each_time(function: Callable[..., Any]) -> None:
     module = "numpy.random" if function is numpy.random.rand else function.__module__ or "random"
     hints = hints_of(function, module=module)
@@ -338,9 +328,7 @@ def imports_late(text: str) -> str:
         (functools.partial(ask, Store()), False, False),
     ],
 )
-def test_a_function_of_ones_own_is_judged_by_its_code(
-    function: Any, read_only: bool, evidenced: bool
-) -> None:
+def test_a_function_of_ones_own_is_judged_by_its_code(function: Any, read_only: bool, evidenced: bool) -> None:
     """Where destructiveness is not evidenced, no approval is asked for."""
     hints = hints_of(function, name=getattr(function, "__name__", "bound"), module=__name__)
     assert hints.read_only is read_only

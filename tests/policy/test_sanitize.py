@@ -197,9 +197,7 @@ def test_hidden_characters_in_words_are_removed_with_a_warning_that_names_the_to
 
 
 def test_a_choice_that_is_not_clean_is_no_longer_offered() -> None:
-    schema = {
-        "properties": {"a": {"enum": ["x", "y\u200b"]}, "b": {"enum": ["\u200b"]}, "c": {"const": "z\x00"}}
-    }
+    schema = {"properties": {"a": {"enum": ["x", "y\u200b"]}, "b": {"enum": ["\u200b"]}, "c": {"const": "z\x00"}}}
     cleaned = clean_candidate(replace(TIDY, input_schema=schema)).input_schema
     assert cleaned == {"properties": {"a": {"enum": ["x"]}, "b": {}, "c": {}}}
 
