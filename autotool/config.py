@@ -83,6 +83,9 @@ class ToolsSection(_Section):
     include: tuple[str, ...] = Field((), description="Globs over function names; others are not even read.")
     exclude: tuple[str, ...] = Field((), description="Globs over function names that are not read.")
     recursive: bool = Field(False, description="Also read a package's submodules.")
+    importable: tuple[str, ...] = Field(
+        (), description="Globs over dotted names that a caller may send for a function."
+    )
 
 
 class DefaultsSection(_Section):

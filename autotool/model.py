@@ -54,11 +54,13 @@ class Selection:
         include: globs over function names and `module.name`; empty means all.
         exclude: globs that take away again.
         recursive: whether a package's submodules are read too.
+        importable: globs over dotted names of functions and classes that a caller may send where one is demanded.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     recursive: bool = False
+    importable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

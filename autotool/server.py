@@ -29,18 +29,23 @@ _DRAIN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be served: the settings and the parsed targets."""
+    """What is to be served: the settings and the parsed targets.
+
+    Attributes:
+        is_configured: whether the targets are the file's own, so that every tool it speaks of must exist.
+    """
 
     config: Config
     targets: tuple[Target, ...]
     inline: bool = False
     debug: bool = False
+    is_configured: bool = True
 
     @property
     def selection(self) -> Selection:
         """Which functions of the targets are wanted."""
         tools = self.config.tools
-        return Selection(include=tools.include, exclude=tools.exclude, recursive=tools.recursive)
+        return Selection(tools.include, tools.exclude, tools.recursive, tools.importable)
 
     @property
     def worker(self) -> WorkerSettings:
@@ -78,7 +83,7 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         OperatorError: a target cannot be served, or the allowlist names what does not exist.
     """
     description = await executor.start()
-    catalog = catalog_of(description, plan.config)
+    catalog = catalog_of(description, plan.config, strict=plan.is_configured)
     defaults = plan.config.defaults
     limits = CallLimits(defaults.timeout, defaults.max_output)
     own = {name: _own_limits(section, limits) for name, section in plan.config.tool.items()}
@@ -91,17 +96,27 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info)
 
 
-def catalog_of(description: Description, config: Config) -> Catalog:
+def catalog_of(description: Description, config: Config, *, strict: bool = True) -> Catalog:
     """The tools that exist: cleaned, named, and filtered by the allowlist.
 
+    Args:
+        strict: whether a tool that the config names must exist.
+
     Raises:
-        ConfigError: the allowlist names what does not exist.
+        ConfigError: the config names a tool that does not exist, or the allowlist leaves nothing.
     """
     catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
-    catalog = _told_otherwise(catalog, config.tool)
     rules = Rules(config.tools.allow, config.tools.deny)
-    rules.check([tool.name for tool in catalog.tools])
-    return catalog.select(lambda tool: rules.permits(tool.name))
+    if strict:
+        _check_sections(catalog, config.tool)
+        rules.check([tool.name for tool in catalog.tools])
+    catalog = replace(catalog, tools=tuple(_told(tool, config.tool.get(tool.name)) for tool in catalog.tools))
+    permitted = catalog.select(lambda tool: rules.permits(tool.name))
+    if not permitted.tools:
+        raise ConfigError(
+            "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
+        )
+    return permitted
 
 
 def _own_limits(section: ToolSection, limits: CallLimits) -> CallLimits:
@@ -111,18 +126,12 @@ def _own_limits(section: ToolSection, limits: CallLimits) -> CallLimits:
     )
 
 
-def _told_otherwise(catalog: Catalog, sections: Mapping[str, ToolSection]) -> Catalog:
-    """The catalog with what the config says of single tools.
-
-    Raises:
-        ConfigError: a section names a tool that does not exist.
-    """
+def _check_sections(catalog: Catalog, sections: Mapping[str, ToolSection]) -> None:
     for name in sections:
         if catalog.find(name) is None:
             near = " or ".join(f"`{other}`" for other in catalog.nearest(name))
             hint = f"Did you mean {near}?" if near else "`autotool list` shows the names."
             raise ConfigError(f"`[tool.{name}]` names a tool that does not exist", hint=hint)
-    return replace(catalog, tools=tuple(_told(tool, sections.get(tool.name)) for tool in catalog.tools))
 
 
 def _told(tool: ToolSpec, section: ToolSection | None) -> ToolSpec:

@@ -54,4 +54,5 @@ def plan_for(flags: Flags) -> Plan:
             "nothing to serve was named",
             hint="Name a module: `autotool serve statistics`, or list `targets` in autotool.toml.",
         )
-    return Plan(merged, tuple(parse_target(text) for text in named), inline=flags.inline, debug=flags.debug)
+    targets = tuple(parse_target(text) for text in named)
+    return Plan(merged, targets, inline=flags.inline, debug=flags.debug, is_configured=not flags.targets)

@@ -18,7 +18,7 @@ from autotool.errors import SignatureError
 from autotool.introspect.signatures import ELLIPSIS_DEFAULT, EMPTY, RawParameter, RawSignature
 from autotool.model import Parameter, ParameterKind, TypeOrigin
 from autotool.schema import problems, types
-from autotool.schema.code import NotJson
+from autotool.schema.code import NotJson, importable
 from autotool.schema.naming import wire_parameter_name
 from autotool.schema.readers import Reader, reader_for
 
@@ -243,6 +243,13 @@ def _reader(annotation: Any, raw: RawParameter, default: Any) -> tuple[Reader, b
     if raw.kind in ("var_positional", "var_keyword"):
         return reader_for(annotation), False
     optional = default is not EMPTY
+    if optional and importable.get():
+        # Where a name is only possible, not demanded, none is taken.
+        token = importable.set(())
+        try:
+            return _reader(annotation, raw, default)
+        finally:
+            importable.reset(token)
     if optional and (default is None or default is ELLIPSIS_DEFAULT):
         plain = types.without_none(annotation)
         reader = reader_for(plain)

@@ -15,6 +15,7 @@ from autotool.errors import SignatureError, TargetError
 from autotool.introspect import importing
 from autotool.introspect.importing import Loaded, one_line
 from autotool.model import Refusal, Selection, Target
+from autotool.schema.code import importable
 from autotool.sources import members
 from autotool.sources.base import BoundTool, Discovery
 from autotool.sources.functions import bound_tool
@@ -27,6 +28,7 @@ def discover(targets: Sequence[Target], selection: Selection) -> Discovery:
     Raises:
         TargetError: a target does not exist or does not import, or all of them together hold nothing to serve.
     """
+    importable.set(selection.importable)
     tools: dict[str, BoundTool] = {}
     refusals: list[Refusal] = []
     package = ("", "", "")
