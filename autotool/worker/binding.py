@@ -58,7 +58,7 @@ def bind(arguments: Arguments, values: Mapping[str, Any]) -> Bound:
         except ArgumentError as error:
             problems.extend(error.problems)
     problems.extend(
-        f"`{field.wire_name}`: is required and was not given; expected {expected(field.reader.schema)}"
+        f"`{field.wire_name}`: is required and was not given{_misspelt(field, extra)}; expected {expected(field.reader.schema)}"
         for field in arguments.fields
         if field.default is EMPTY and field.kind != "var_positional" and field.name not in given
     )
@@ -124,6 +124,11 @@ def _array(value: Any) -> Any:
         with suppress(ValueError):
             return from_json(value, allow_inf_nan=False)
     return value
+
+
+def _misspelt(field: Field, extra: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(field.wire_name, extra, n=1)
+    return f" (`{close[0]}` was)" if close else ""
 
 
 def _unknown(name: str, arguments: Arguments) -> str:
