@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 import typing_extensions
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, from_json, to_json
 
 from autotool.errors import SignatureError
 from autotool.introspect.signatures import ELLIPSIS_DEFAULT, EMPTY, RawParameter, RawSignature
 from autotool.model import Parameter, ParameterKind, TypeOrigin
-from autotool.schema import problems, types
-from autotool.schema.code import NotJson, importable
+from autotool.schema import problems, unions
 from autotool.schema.naming import wire_parameter_name
+from autotool.schema.notjson import NotJson, importable
 from autotool.schema.readers import Reader, reader_for
 
 if typing.TYPE_CHECKING:
@@ -155,12 +154,17 @@ def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings
         warnings.append(f"{subject}: `{raw.name}` is not offered, because {why}")
         field = Field(raw.name, wire_name, raw.kind, _OPEN, default, hidden=True)
         return field, Parameter(raw.name, wire_name, raw.kind, False, {}, description, text, origin, str(why))
-    fills = isinstance(raw.default, FieldInfo) or isinstance(default, _MUTABLE)
+    fills = is_field(raw.default) or isinstance(default, _MUTABLE)
     field = Field(
         raw.name, wire_name, raw.kind, reader, default, null_is_omitted, fills_default=fills and default is not EMPTY
     )
     schema = _published(field, raw, description)
     return field, Parameter(raw.name, wire_name, raw.kind, required, schema, description, text, origin)
+
+
+def is_field(value: Any) -> bool:
+    """Whether `value` is a pydantic `Field(...)`; pydantic itself is not imported to tell."""
+    return type(value).__name__ == "FieldInfo" and type(value).__module__ == "pydantic.fields"
 
 
 def _facts(raw: RawParameter) -> _Facts:
@@ -169,12 +173,12 @@ def _facts(raw: RawParameter) -> _Facts:
     extra: list[Any] = []
     if typing_extensions.get_origin(annotation) is Annotated:
         annotation, *extra = typing_extensions.get_args(raw.annotation)
-    if isinstance(raw.default, FieldInfo):
+    if is_field(raw.default):
         extra.append(raw.default)
         default = _field_default(raw.default)
     for fact in extra:
         description = _description(fact) or description
-        if isinstance(fact, FieldInfo):
+        if is_field(fact):
             alias = alias or _alias(fact)
             default = _field_default(fact) if default is EMPTY else default
     kept = [_without_alias(fact) for fact in extra if not isinstance(fact, str | typing_extensions.Doc)]
@@ -188,10 +192,10 @@ def _description(fact: Any) -> str:
         return fact
     if isinstance(fact, typing_extensions.Doc):
         return fact.documentation
-    return (fact.description or "") if isinstance(fact, FieldInfo) else ""
+    return str(fact.description or "") if is_field(fact) else ""
 
 
-def _alias(fact: FieldInfo) -> str:
+def _alias(fact: Any) -> str:
     for alias in (fact.validation_alias, fact.alias):
         if isinstance(alias, str):
             return alias
@@ -200,14 +204,14 @@ def _alias(fact: FieldInfo) -> str:
 
 def _without_alias(fact: Any) -> Any:
     """Constraints only: the name, the default and the description are published by autotool itself."""
-    if not isinstance(fact, FieldInfo):
+    if not is_field(fact):
         return fact
-    bare = FieldInfo()
+    bare = type(fact)()
     bare.metadata = fact.metadata
     return bare
 
 
-def _field_default(field: FieldInfo) -> Any:
+def _field_default(field: Any) -> Any:
     if field.default is not PydanticUndefined and field.default is not ...:
         return field.default
     if field.default_factory is not None:
@@ -251,7 +255,7 @@ def _reader(annotation: Any, raw: RawParameter, default: Any) -> tuple[Reader, b
         finally:
             importable.reset(token)
     if optional and (default is None or default is ELLIPSIS_DEFAULT):
-        plain = types.without_none(annotation)
+        plain = unions.without_none(annotation)
         reader = reader_for(plain)
         return reader, not (reader.is_open and default is not None)
     reader = reader_for(annotation)

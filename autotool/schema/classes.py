@@ -23,7 +23,8 @@ from pydantic import AfterValidator, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from autotool.introspect import signatures
-from autotool.schema.code import NotJson, python_type
+from autotool.schema.code import python_type
+from autotool.schema.notjson import NotJson
 
 Wire = Callable[[Any], Any]
 

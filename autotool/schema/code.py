@@ -8,20 +8,13 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-
-class NotJson(Exception):
-    """JSON cannot carry a value of this type. The text is a clause: "a function cannot be sent as JSON"."""
-
-
-importable: ContextVar[tuple[str, ...]] = ContextVar("globs over dotted names that a caller may send", default=())
-"""Set while a required parameter is read: the functions and classes that the person has allowed to be named."""
+from autotool.schema.notjson import NotJson, importable
 
 
 def _text(convert: Callable[[str], Any], note: str, error: str) -> Any:

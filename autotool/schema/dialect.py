@@ -5,40 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
-from pydantic_core import CoreSchema
-
 _SCHEMA_MAPS = ("properties", "patternProperties", "$defs", "dependentSchemas")
 _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SCHEMA_VALUES = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 
 Schema = dict[str, Any]
-
-
-class Generator(GenerateJsonSchema):
-    """pydantic's generator, silent about defaults that JSON cannot hold (they are left out)."""
-
-    def emit_warning(self, kind: Any, detail: str) -> None:
-        """Say nothing: a default that is left out is no fault of the person who reads the log."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: a title made from a name says nothing that the name does not."""
-        return False
-
-    def encode_default(self, dft: Any) -> Any:
-        """A default as JSON, or the missing one where JSON has no word for it."""
-        return super().encode_default(dft)
-
-    def enum_schema(self, schema: Any) -> JsonSchemaValue:
-        """An enum by its values, without the docstring of `enum.Enum` as its description."""
-        result = super().enum_schema(schema)
-        result.pop("description", None)
-        return result
-
-
-def from_core(core: CoreSchema, mode: JsonSchemaMode) -> Schema:
-    """The schema that pydantic gives for `core`, tidied."""
-    return tidy(Generator(by_alias=True).generate(core, mode))
 
 
 def tidy(schema: Mapping[str, Any]) -> Schema:

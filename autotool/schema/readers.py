@@ -11,33 +11,21 @@ import copy
 import math
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-import pydantic
 import typing_extensions
-from pydantic_core import SchemaValidator, ValidationError, from_json, to_json
+from pydantic_core import ValidationError, from_json, to_json
 
 from autotool.errors import ArgumentError
-from autotool.schema import custom, dialect, problems
-from autotool.schema.code import NotJson, importable
+from autotool.schema import plain, problems
+from autotool.schema.dialect import Schema
+from autotool.schema.notjson import importable
 from autotool.schema.places import Path, get, put, value_path
-from autotool.schema.types import admits_none, arms_of, union_of, wire
 
 _ROUNDS = 8
 _INTEGER = re.compile(r"[+-]?\d{1,40}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _NOTHING: Any = object()
-
-_PLAIN: dict[Any, frozenset[type]] = {
-    int: frozenset({int}),
-    str: frozenset({str}),
-    bool: frozenset({bool}),
-    float: frozenset({float}),
-    int | None: frozenset({int, type(None)}),
-    str | None: frozenset({str, type(None)}),
-    bool | None: frozenset({bool, type(None)}),
-    float | None: frozenset({float, type(None)}),
-}
 
 
 class Reader:
@@ -56,28 +44,16 @@ class Reader:
         Raises:
             NotJson: JSON cannot carry a value of the type.
         """
-        wired = wire(annotation)
-        self.is_open = wired is Any
-        self.admits_none = admits_none(wired)
-        self._exact: frozenset[type] = _exact_types(wired)
-        self._validator: SchemaValidator | None = None
-        self.schema: dialect.Schema = {}
-        if not self.is_open:
-            self._build(annotation, wired)
+        form = plain.form_of(annotation)
+        if form is None:
+            from autotool.schema import rich
 
-    def _build(self, annotation: Any, wired: Any) -> None:
-        try:
-            adapter = _adapter(wired)
-            self.schema = dialect.from_core(adapter.core_schema, "validation")
-            self._validator = cast("SchemaValidator", adapter.validator)
-        except NotJson:
-            raise
-        except Exception as error:
-            first = str(error).partition("\n")[0]
-            raise NotJson(f"`{problems.type_text(annotation)}` cannot be read from JSON ({first})") from error
-        note = custom.described(wired)
-        if note and "description" not in self.schema:
-            self.schema = {**self.schema, **note}
+            form = rich.form_of(annotation)
+        self.schema: Schema = form.schema
+        self.admits_none = form.admits_none
+        self.is_open = form.validator is None
+        self._validator = form.validator
+        self._exact = form.exact
 
     def read(self, value: Any, name: str) -> Any:
         """The Python value for the JSON `value` of the argument `name`.
@@ -131,33 +107,6 @@ class Reader:
             except ValidationError:
                 continue
         return _NOTHING
-
-
-def _adapter(wired: Any) -> pydantic.TypeAdapter[Any]:
-    """pydantic's adapter; a union without the arms that pydantic cannot read, if any is left."""
-    try:
-        return pydantic.TypeAdapter(wired)
-    except Exception:
-        arms = list(arms_of(wired))
-        kept = [arm for arm in arms if _is_readable(arm)]
-        if not 0 < len(kept) < len(arms):
-            raise
-        return pydantic.TypeAdapter(union_of(kept))
-
-
-def _is_readable(arm: Any) -> bool:
-    try:
-        pydantic.TypeAdapter(arm)
-    except Exception:
-        return False
-    return True
-
-
-def _exact_types(wired: Any) -> frozenset[type]:
-    try:
-        return _PLAIN.get(wired, frozenset())
-    except TypeError:
-        return frozenset()
 
 
 _readers: dict[Any, Reader] = {}

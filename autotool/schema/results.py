@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, cast
 
-import pydantic
 import typing_extensions
 
 from autotool.schema import dialect
@@ -163,9 +162,8 @@ def _describe_class(cls: Any, under_way: tuple[Any, ...]) -> Schema:
         return _enum(cls)
     if issubclass(cls, PurePath):
         return {"type": "string"}
-    if issubclass(cls, pydantic.BaseModel):
-        core = pydantic.TypeAdapter(cls).core_schema
-        return dialect.from_core(core, "serialization")
+    if _is_model(cls):
+        return _model_schema(cls)
     if typing_extensions.is_typeddict(cls):
         hints = typing_extensions.get_type_hints(cls)
         return _object({name: _describe(kind, deeper) for name, kind in hints.items()}, sorted(cls.__required_keys__))
@@ -181,6 +179,17 @@ def _describe_class(cls: Any, under_way: tuple[Any, ...]) -> Schema:
 
 def _fields_object(names: list[str], hints: dict[str, Any], under_way: tuple[Any, ...]) -> Schema:
     return _object({name: _describe(hints.get(name, Any), under_way) for name in names}, names)
+
+
+def _is_model(cls: type) -> bool:
+    """Whether `cls` is a pydantic model; pydantic itself is not imported to tell."""
+    return hasattr(cls, "model_fields") and hasattr(cls, "__pydantic_core_schema__")
+
+
+def _model_schema(cls: Any) -> Schema:
+    from autotool.schema.generator import schema_of
+
+    return schema_of(cls, "serialization")
 
 
 def _enum(cls: type[enum.Enum]) -> Schema:
@@ -212,8 +221,8 @@ def _describe_generic(origin: Any, args: tuple[Any, ...], under_way: tuple[Any, 
     if origin in _OBJECTS:
         value = int if origin is collections.Counter else args[1]
         return {"type": "object", "additionalProperties": _describe(value, under_way) or True}
-    if isinstance(origin, type) and issubclass(origin, pydantic.BaseModel):
-        return dialect.from_core(pydantic.TypeAdapter(origin[args]).core_schema, "serialization")
+    if isinstance(origin, type) and _is_model(origin):
+        return _model_schema(cast("Any", origin)[args])
     if str(getattr(origin, "__name__", "")) in ("TypeGuard", "TypeIs"):
         return {"type": "boolean"}
     raise _NoPromise

@@ -6,23 +6,22 @@ import collections
 import collections.abc as abc
 import decimal
 import fractions
-import functools
 import io
 import numbers
-import operator
 import os
 import pathlib
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, cast
 
 import typing_extensions
 
 from autotool.introspect.stub_types import WritableFile
 from autotool.schema import classes, code, custom
-from autotool.schema.code import NotJson
+from autotool.schema.notjson import NotJson
+from autotool.schema.unions import UNIONS, arms_of, union_of
 
 _ANYTHING: frozenset[Any] = frozenset({Any, object, abc.Sized, abc.Container, typing.Container})
 _SCALAR = str | int | float | bool
@@ -60,8 +59,6 @@ _BINARY_FILES = (
 
 _NARROWER_NUMBERS = (decimal.Decimal, fractions.Fraction, complex)
 """Number types that need no arm of their own beside `float`: a JSON number is a number to every caller."""
-
-_UNIONS = (typing.Union, types.UnionType)
 
 
 def wire(annotation: Any) -> Any:
@@ -141,7 +138,7 @@ _KNOWN = _known()
 def _wire_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
     if origin is Annotated:
         return Annotated[(wire(args[0]), *[fact for fact in args[1:] if not isinstance(fact, str)])]  # pyright: ignore[reportInvalidTypeForm] - built at run time
-    if origin in _UNIONS:
+    if origin in UNIONS:
         return _wire_union(args)
     if origin is Literal:
         return _wire_literal(annotation, args)
@@ -183,11 +180,6 @@ def _wire_union(args: tuple[Any, ...]) -> Any:
     if any(arm is Any for arm in arms):
         return Any
     return union_of(arms)
-
-
-def union_of(arms: Sequence[Any]) -> Any:
-    """The union of typing objects, of which there is at least one."""
-    return functools.reduce(operator.or_, arms)
 
 
 def _wire_container(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:
@@ -240,33 +232,3 @@ def _wire_arguments(args: tuple[Any, ...]) -> list[Any]:
         else:
             inner.append(wire(arg))
     return inner
-
-
-def arms_of(annotation: Any) -> Iterator[Any]:
-    """The arms of a union, or the annotation alone; `Annotated` is looked through."""
-    origin = typing_extensions.get_origin(annotation)
-    if origin is Annotated:
-        yield from arms_of(typing_extensions.get_args(annotation)[0])
-    elif origin in _UNIONS:
-        for arm in typing_extensions.get_args(annotation):
-            yield from arms_of(arm)
-    else:
-        yield annotation
-
-
-def without_none(annotation: Any) -> Any:
-    """`X` for `X | None`, also inside `Annotated`; everything else unchanged."""
-    origin = typing_extensions.get_origin(annotation)
-    args = typing_extensions.get_args(annotation)
-    if origin is Annotated:
-        return Annotated[(without_none(args[0]), *args[1:])]  # pyright: ignore[reportInvalidTypeForm] - built at run time
-    if origin in _UNIONS:
-        kept = [arm for arm in args if arm is not type(None) and arm is not None]
-        if kept and len(kept) < len(args):
-            return union_of(kept)
-    return annotation
-
-
-def admits_none(annotation: Any) -> bool:
-    """Whether null is one of the values that the author names."""
-    return annotation in (None, Any) or any(arm in (None, type(None)) for arm in arms_of(annotation))

@@ -15,7 +15,7 @@ from autotool.errors import SignatureError, TargetError
 from autotool.introspect import importing
 from autotool.introspect.importing import Loaded, one_line
 from autotool.model import Refusal, Selection, Target
-from autotool.schema.code import importable
+from autotool.schema.notjson import importable
 from autotool.sources import members
 from autotool.sources.base import BoundTool, Discovery
 from autotool.sources.functions import bound_tool
