@@ -7,12 +7,12 @@ def main() -> None:
     """Run the command line. A worker for `serve` is started first, so that it imports while this process does."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["serve"] and not {"--help", "-h", "--inline"} & set(arguments):
-        from autotool.runtime import launch
+        from autotool.runtime import spawn
 
-        launch.start_early()
-    from autotool.cli.app import run
+        spawn.start_early()
+    from autotool.cli import quick
 
-    run()
+    quick.run(arguments)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
 from autotool.protocol.dispatcher import Dispatcher
 from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
-from autotool.runtime.launch import Launched, WorkerSettings
+from autotool.runtime.launch import WorkerSettings
 from autotool.runtime.ports import Executor
 from autotool.runtime.service import CallLimits, ToolService
+from autotool.runtime.spawn import Launched
 
 _log = logging.getLogger("autotool.server")
 

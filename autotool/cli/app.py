@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from typing import Annotated
 
 import typer
 
 from autotool import __version__
-from autotool.errors import OperatorError
 
 app = typer.Typer(
     name="autotool",
@@ -154,34 +150,3 @@ def call(
 
     plan = plan_for(Flags([target], config=config, debug=debug, timeout=timeout))
     calling.run(plan, tool, values or [], json_args, as_json=as_json)
-
-
-def run() -> None:
-    """Run the command line; an operator's mistake is one line and exit code 2."""
-    try:
-        app()
-    except OperatorError as error:
-        _say(f"autotool: {error.message}")
-        if error.hint:
-            _say(f"  {error.hint}")
-        if "--debug" in sys.argv:
-            raise
-        _exit(error.exit_code)
-    except KeyboardInterrupt:
-        _exit(130)
-
-
-def _say(text: str) -> None:
-    sys.stderr.buffer.write((text + "\n").encode("utf-8", "backslashreplace"))
-    sys.stderr.flush()
-
-
-def _exit(code: int) -> None:
-    """End without waiting for threads in which a person's code may still run."""
-    from autotool.runtime import launch
-
-    launch.discard(launch.take_early())
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(code)

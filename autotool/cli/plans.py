@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotool import config
+from autotool import settings
 from autotool.errors import TargetError
 from autotool.introspect.targets import parse_target
 from autotool.server import Plan
@@ -35,10 +35,10 @@ def plan_for(flags: Flags) -> Plan:
     Raises:
         OperatorError: a setting or a target is wrong, or there is nothing to serve.
     """
-    path = Path(flags.config) if flags.config is not None else config.find_file(Path.cwd())
-    merged = config.load(
+    path = Path(flags.config) if flags.config is not None else settings.find_file(Path.cwd())
+    merged = settings.gather(
         path,
-        flags={
+        {
             "server": {"host": flags.host, "port": flags.port, "uds": flags.uds},
             "tools": {
                 "include": tuple(flags.include) if flags.include else None,

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from autotool.runtime import launch, logs
+from autotool.runtime import logs, spawn
 from autotool.server import Application, Plan, serve_http, serve_stdio
 
 
@@ -31,8 +31,7 @@ def _wants_stdio(plan: Plan, *, stdio: bool, http: bool) -> bool:
         return stdio
     if server.transport != "auto":
         return server.transport == "stdio"
-    fields = server.model_fields_set
-    if fields & {"host", "port", "uds"} and _named_on_command_line():
+    if _named_on_command_line():
         return False
     return not sys.stdin.isatty()
 
@@ -45,7 +44,7 @@ def _stdio(plan: Plan) -> None:
     from autotool.transports.stdio import claim
 
     reading, writing = claim()
-    messages = asyncio.run(serve_stdio(plan, reading, writing, launch.take_early()))
+    messages = asyncio.run(serve_stdio(plan, reading, writing, spawn.take_early()))
     if messages == 0:
         logs.stderr.write(
             b"autotool: the input ended and no client had spoken. An MCP client starts this command itself;"
@@ -57,7 +56,7 @@ def _stdio(plan: Plan) -> None:
 def _http(plan: Plan) -> None:
     from autotool.transports.listen import run as run_loop
 
-    run_loop(lambda: serve_http(plan, launch.take_early(), _announce))
+    run_loop(lambda: serve_http(plan, spawn.take_early(), _announce))
     _leave()
 
 

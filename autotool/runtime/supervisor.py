@@ -14,7 +14,8 @@ from typing import Any
 from autotool.errors import DeadlineExceeded, OperatorError, Overloaded, WorkerDied
 from autotool.model import Description, Invocation, Outcome
 from autotool.runtime import logs
-from autotool.runtime.launch import Launched, WorkerSettings, launch
+from autotool.runtime.launch import WorkerSettings, launch
+from autotool.runtime.spawn import Launched
 from autotool.runtime.worker_link import Report, WorkerLink, death_text
 from autotool.runtime.zygote_link import ZygoteLink
 

@@ -9,7 +9,7 @@ import signal
 import socket
 
 from autotool.model import Description
-from autotool.runtime.launch import Launched
+from autotool.runtime.spawn import Launched
 from autotool.runtime.worker_link import WorkerLink
 from autotool.worker import frames, wire
 

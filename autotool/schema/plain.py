@@ -97,6 +97,8 @@ def _read(annotation: Any) -> tuple[Core, Schema]:
 
 
 def _read_bare(annotation: Any) -> tuple[Core, Schema]:
+    if annotation is abc.Hashable or annotation is typing.Hashable:
+        return _read_union([str, int, float, bool])
     if annotation in _INTEGERS:
         annotation = int
     elif annotation in _NUMBERS:

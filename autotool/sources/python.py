@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
@@ -184,6 +183,8 @@ def _distribution(module: ModuleType) -> tuple[str, str, str]:
     top = module.__name__.partition(".")[0]
     if top in sys.stdlib_module_names or getattr(module, "__spec__", None) is None:
         return ("", "", "")
+    import importlib.metadata
+
     try:
         name = _distribution_names().get(top, [top])[0]
         facts = importlib.metadata.metadata(name)
@@ -194,4 +195,6 @@ def _distribution(module: ModuleType) -> tuple[str, str, str]:
 
 @functools.cache
 def _distribution_names() -> dict[str, list[str]]:
+    import importlib.metadata
+
     return dict(importlib.metadata.packages_distributions())

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,8 @@ from pydantic_core import from_json
 
 from autotool.errors import OperatorError
 from autotool.model import Description, Selection, Target
-from autotool.sources.base import BoundTool
 from autotool.sources.python import discover
 from autotool.worker import capture, frames, leash, wire
-from autotool.worker.main import serve
 
 _HIGH_FD = 96
 
@@ -48,9 +47,12 @@ def main(fd: int) -> None:
         return
     description = Description(tuple(tool.candidate for tool in found.tools), found.refusals, found.package)
     forkable = _is_forkable()
+    # The loop and its libraries come after the description, while the front makes its catalog of it.
     link.sendall(frames.pack(frames.DESCRIBED, 0, wire.dump_description(description, forkable=forkable)))
     tools = {tool.candidate.key: tool for tool in found.tools}
-    _Zygote(link, tools, int(settings["threads"])).run()
+    from autotool.worker.main import serve
+
+    _Zygote(link, lambda worker_link: serve(worker_link, tools, int(settings["threads"]))).run()
 
 
 def _adopt(fd: int) -> socket.socket:
@@ -104,10 +106,9 @@ def _is_forkable() -> bool:
 
 
 class _Zygote:
-    def __init__(self, link: socket.socket, tools: dict[str, BoundTool], threads: int) -> None:
+    def __init__(self, link: socket.socket, serve: Callable[[socket.socket], None]) -> None:
         self._link = link
-        self._tools = tools
-        self._threads = threads
+        self._serve = serve
         self._workers: dict[int, int] = {}
         self._splitter = frames.Splitter()
 
@@ -115,6 +116,7 @@ class _Zygote:
         """Obey the front until it says `SERVE` or is gone."""
         gc.collect()
         gc.freeze()
+        gc.enable()
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
@@ -141,7 +143,7 @@ class _Zygote:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 os.close(wake_read)
                 os.close(wake_write)
-                serve(self._link, self._tools, self._threads)
+                self._serve(self._link)
                 return False
         return True
 
@@ -158,7 +160,7 @@ class _Zygote:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._link.close()
             random.seed()
-            serve(_adopt(fd), self._tools, self._threads)
+            self._serve(_adopt(fd))
         finally:
             os._exit(0)
 

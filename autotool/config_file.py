@@ -1,0 +1,145 @@
+"""`autotool.toml` (or `[tool.autotool]` in `pyproject.toml`), the environment and flags, read into a `Config`.
+
+Later sources win: defaults, then the file, then `AUTOTOOL_<SECTION>_<KEY>` variables, then flags.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pydantic
+
+from autotool.config import Config, DefaultsSection, ServerSection, ToolSection, ToolsSection
+from autotool.errors import ConfigError
+
+ENV_PREFIX = "AUTOTOOL_"
+SECTIONS: dict[str, type[Any]] = {"server": ServerSection, "tools": ToolsSection, "defaults": DefaultsSection}
+
+Flags = Mapping[str, Mapping[str, Any]]
+
+_READER = pydantic.TypeAdapter(Config)
+
+
+def load(
+    path: Path | None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Config:
+    """Merge the file at `path` (None: no file), the environment and flags.
+
+    Args:
+        environment: variables; the process's own by default.
+        flags: by section and key; a None value was not given.
+
+    Raises:
+        ConfigError: the file cannot be read, or a key is unknown, of the wrong type or impossible.
+    """
+    text, plain = _read(path) if path is not None else ("", {})
+    variables = _from_environment(os.environ if environment is None else environment)
+    _merge(plain, variables)
+    for section, values in (flags or {}).items():
+        given = {key: value for key, value in values.items() if value is not None}
+        _merge(plain, {section: given} if given else {})
+    try:
+        return _READER.validate_python(plain)
+    except pydantic.ValidationError as error:
+        raise _explained(error, path, text, flags or {}, variables) from None
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        plain = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    if path.name == "pyproject.toml":
+        plain = cast("dict[str, Any]", plain.get("tool", {}).get("autotool", {}))
+    return text, plain
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        present = into.get(key)
+        if isinstance(present, dict) and isinstance(value, dict):
+            into[key] = {**present, **value}
+        else:
+            into[key] = value
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for section, cls in SECTIONS.items():
+        for setting in dataclasses.fields(cls):
+            text = environment.get(f"{ENV_PREFIX}{section}_{setting.name}".upper())
+            if text is None:
+                continue
+            is_list = "tuple" in str(setting.type)
+            value = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+            found.setdefault(section, {})[setting.name] = value
+    return found
+
+
+def _explained(
+    error: pydantic.ValidationError, path: Path | None, text: str, flags: Flags, variables: Mapping[str, Any]
+) -> ConfigError:
+    first = error.errors(include_url=False)[0]
+    location = [str(step) for step in first["loc"]]
+    where = _where(location, path, text, flags, variables)
+    name = ".".join(location)
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return ConfigError(f"{where}: there is no key `{name}`", hint=_nearest_key(location))
+    if first["type"] == "value_error":
+        return ConfigError(f"{where}: `{name}`: {first['msg'].removeprefix('Value error, ')}")
+    message = first["msg"].replace("Input should be", "it must be", 1)
+    return ConfigError(f"{where}: `{name}`: {message}, not {first['input']!r}")
+
+
+def _where(location: list[str], path: Path | None, text: str, flags: Flags, variables: Mapping[str, Any]) -> str:
+    """The origin of a value: the last of the sources that gave it."""
+    section, key = (location[0], location[1]) if len(location) > 1 else ("", location[0])
+    if flags.get(section, {}).get(key) is not None:
+        return "the command line"
+    if key in variables.get(section, {}):
+        return f"the variable {ENV_PREFIX}{section}_{key}".upper().replace("THE VARIABLE", "the variable")
+    line = _line_of(location, text)
+    return f"{path}, line {line}" if line else str(path)
+
+
+def _nearest_key(location: list[str]) -> str:
+    owner: Any = Config if len(location) == 1 else ToolSection if location[0] == "tool" else SECTIONS.get(location[0])
+    known = [setting.name for setting in dataclasses.fields(owner)] if owner is not None else []
+    close = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
+    if close:
+        return f"Did you mean `{close[0]}`?"
+    return "There are " + ", ".join(f"`{key}`" for key in known) + "."
+
+
+def _line_of(location: list[str], text: str) -> int:
+    """The line of a key, found by its section and name: `tomllib` does not say."""
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if words.startswith("["):
+            section = words.strip("[] ").removeprefix("tool.autotool").strip(".")
+            if [section] == location:
+                return number
+        elif "=" in words and _is_key(words, section, location):
+            return number
+    return 0
+
+
+def _is_key(words: str, section: str, location: list[str]) -> bool:
+    key = words.partition("=")[0].strip().strip("\"'")
+    full = f"{section}.{key}" if section else key
+    joined = ".".join(location)
+    return joined == full or joined.startswith(full + ".") or re.sub(r"\.\d+$", "", joined) == full
