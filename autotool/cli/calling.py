@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ def run(plan: Plan, name: str, values: Sequence[str], json_args: str | None, *, 
     os.dup2(2, 1)
     out = open(kept, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115 - lives as long as the process
     logs.configure(debug=plan.debug)
+    if not plan.debug:
+        # The error itself is printed; its traceback is for `--debug`.
+        logging.getLogger("autotool.worker").setLevel(logging.ERROR)
     arguments = _arguments(values, json_args)
     application, loop = describe(plan)
     tool = find(application.catalog, name)
