@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ SERVERS = Path(__file__).parent / "servers"
 VERSION = "2026-07-28"
 META = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
 CONNECTIONS = 16
+# As installed packages run: with their bytecode beside them.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def command(name: str, transport: str, port: int) -> list[str]:
@@ -45,7 +49,12 @@ class Stdio:
     def __init__(self, name: str) -> None:
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
-            command(name, "stdio", 0), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command(name, "stdio", 0),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=ENVIRONMENT,
+            cwd=tempfile.gettempdir(),
         )
 
     def ask(self, line: bytes, number: int) -> dict[str, Any]:
@@ -131,7 +140,12 @@ async def one_connection(port: int, until: float) -> int:
 def http_rate(name: str, seconds: float) -> float:
     port = free_port()
     process = subprocess.Popen(
-        command(name, "http", port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        command(name, "http", port),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+        cwd=tempfile.gettempdir(),
     )
     try:
         for _ in range(400):

@@ -79,27 +79,26 @@ class WorkerExecutor:
             Overloaded: too many calls are waiting already.
         """
         timeout = invocation.timeout_s or None
-        try:
-            async with asyncio.timeout(timeout):
-                await self._take_slot()
-        except TimeoutError:
-            raise Overloaded(f"No place became free within {invocation.timeout_s:g} s. Try again later.") from None
+        if self._slots.locked():
+            await self._queue_for_slot(invocation)
+        else:
+            await self._slots.acquire()
         try:
             return await self._run(invocation, report, timeout)
         finally:
             self._slots.release()
 
-    async def _take_slot(self) -> None:
-        if self._slots.locked():
-            if self._queued >= self._queue:
-                raise Overloaded("The server is busy and its queue is full. Try again in a few seconds.")
-            self._queued += 1
-            try:
+    async def _queue_for_slot(self, invocation: Invocation) -> None:
+        if self._queued >= self._queue:
+            raise Overloaded("The server is busy and its queue is full. Try again in a few seconds.")
+        self._queued += 1
+        try:
+            async with asyncio.timeout(invocation.timeout_s or None):
                 await self._slots.acquire()
-            finally:
-                self._queued -= 1
-        else:
-            await self._slots.acquire()
+        except TimeoutError:
+            raise Overloaded(f"No place became free within {invocation.timeout_s:g} s. Try again later.") from None
+        finally:
+            self._queued -= 1
 
     async def _run(self, invocation: Invocation, report: Report | None, timeout: float | None) -> Outcome:
         worker = await self._ready_worker()
