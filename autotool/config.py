@@ -118,6 +118,8 @@ class DefaultsSection:
 
     timeout: Annotated[Duration, "Time limit of a call; 0: none."] = 60.0
     max_output: Annotated[Size, "Most bytes of text in a result."] = 256_000
+    rate_limit: Annotated[str, "Calls of one tool by one caller; empty: no limit."] = "600/minute"
+    caller_rate_limit: Annotated[str, "Calls of one caller over all tools; empty: no limit."] = "6000/minute"
     threads: Annotated[int, Between(1, 256), "Synchronous calls that run at the same time."] = 8
     in_flight: Annotated[int, Between(1, 4096), "Calls that run at the same time."] = 64
     queue: Annotated[int, Between(0, 100_000), "Further calls that wait for their turn."] = 256
@@ -135,6 +137,7 @@ class ToolSection:
     open_world: Annotated[bool | None, "It reaches beyond this machine."] = None
     timeout: Annotated[Duration | None, "Time limit of a call."] = None
     max_output: Annotated[Size | None, "Most bytes of text in a result."] = None
+    rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
 
 
 @section

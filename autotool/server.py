@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from autotool import __version__
 from autotool.catalog import Catalog
-from autotool.config import Config, ToolSection
+from autotool.config import Config, DefaultsSection, ToolSection
 from autotool.errors import ConfigError
 from autotool.model import Description, Selection, Target, ToolSpec, stated
 from autotool.policy.redact import Redactor, environment_secrets
@@ -23,9 +25,13 @@ from autotool.runtime.ports import Executor
 from autotool.runtime.service import CallLimits, ToolService
 from autotool.runtime.spawn import Launched
 
+if TYPE_CHECKING:
+    from autotool.policy.limits import RateLimits
+
 _log = logging.getLogger("autotool.server")
 
-_DRAIN_S = 10.0
+_WARM_UP_S = 0.2
+"""After which what only calls need is imported, when no call has come yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,12 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     limits = CallLimits(defaults.timeout, defaults.max_output)
     own = {name: _own_limits(section, limits) for name, section in plan.config.tool.items()}
     service = ToolService(
-        catalog, executor, limits=limits, own_limits=own, redactor=Redactor(secrets=environment_secrets(os.environ))
+        catalog,
+        executor,
+        limits=limits,
+        own_limits=own,
+        rates=_rates(plan.config),
+        redactor=Redactor(secrets=environment_secrets(os.environ)),
     )
     info = server_info(description, plan)
     server = plan.config.server
@@ -118,6 +129,21 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
             "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
         )
     return permitted
+
+
+def _rates(config: Config) -> Callable[[], RateLimits]:
+    own = {name: section.rate_limit for name, section in config.tool.items() if section.rate_limit is not None}
+
+    def make() -> RateLimits:
+        from autotool.policy.limits import RateLimits
+
+        return RateLimits(config.defaults.rate_limit, config.defaults.caller_rate_limit, own)
+
+    if config.defaults != DefaultsSection() or own:
+        # What a person wrote is checked at once, not at the first call.
+        limits = make()
+        return lambda: limits
+    return make
 
 
 def _own_limits(section: ToolSection, limits: CallLimits) -> CallLimits:
@@ -210,9 +236,17 @@ async def _running(plan: Plan, launched: Launched | None, transport: Callable[[A
     try:
         application = await assemble(plan, executor)
         report_start(application)
-        return await transport(application)
+        warm_up = asyncio.get_running_loop().call_later(_WARM_UP_S, _warm_up, application.service)
+        try:
+            return await transport(application)
+        finally:
+            warm_up.cancel()
     finally:
         await executor.stop(0.0)
+
+
+def _warm_up(service: ToolService) -> None:
+    threading.Thread(target=service.warm_up, name="autotool-warm-up", daemon=True).start()
 
 
 def describe(plan: Plan) -> tuple[Application, asyncio.AbstractEventLoop]:

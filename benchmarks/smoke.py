@@ -27,6 +27,11 @@ META = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprot
 CONNECTIONS = 16
 # As installed packages run: with their bytecode beside them.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+# The limiter is on; an agent does not call as often as a benchmark.
+ENVIRONMENT |= {
+    "AUTOTOOL_DEFAULTS_RATE_LIMIT": "100000000/minute",
+    "AUTOTOOL_DEFAULTS_CALLER_RATE_LIMIT": "100000000/minute",
+}
 
 
 def command(name: str, transport: str, port: int) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autotool.catalog import Catalog
 from autotool.errors import ExecutionError, ProtocolError
@@ -14,6 +15,9 @@ from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean_json
 from autotool.runtime.ports import Executor
 from autotool.worker.outcomes import error_outcome
+
+if TYPE_CHECKING:
+    from autotool.policy.limits import RateLimits
 
 _log = logging.getLogger("autotool.calls")
 
@@ -39,12 +43,20 @@ class ToolService:
         limits: CallLimits,
         redactor: Redactor,
         own_limits: Mapping[str, CallLimits] | None = None,
+        rates: Callable[[], RateLimits] | None = None,
     ) -> None:
-        """Offer `catalog`; `own_limits` has the bounds of single tools, by name."""
+        """Offer `catalog`.
+
+        Args:
+            own_limits: the bounds of single tools, by name.
+            rates: makes the rate limits when the first call comes; None for none.
+        """
         self.catalog = catalog
         self._executor = executor
         self._limits = limits
         self._own_limits = own_limits or {}
+        self._make_rates = rates
+        self._rates: RateLimits | None = None
         self._redactor = redactor
 
     async def call(
@@ -60,6 +72,9 @@ class ToolService:
             ProtocolError: there is no such tool (-32602).
         """
         tool = self._find(name)
+        refused = self._refused(tool, caller)
+        if refused is not None:
+            return refused
         outcome = await self._run(tool, arguments, report)
         return self._clean(outcome)
 
@@ -70,6 +85,20 @@ class ToolService:
         near = self.catalog.nearest(name)
         hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
         raise ProtocolError(INVALID_PARAMS, f"Unknown tool: `{name}`.{hint}")
+
+    def warm_up(self) -> None:
+        """Import what the first call will need; may be done in a thread."""
+        if self._rates is None and self._make_rates is not None:
+            self._rates = self._make_rates()
+
+    def _refused(self, tool: ToolSpec, caller: Caller) -> Outcome | None:
+        self.warm_up()
+        wait_s = self._rates.wait_s(caller.name, tool.name) if self._rates is not None else 0.0
+        if not wait_s:
+            return None
+        _log.warning("`%s` is called too often by %s", tool.name, caller.name)
+        text = f"Too many calls of `{tool.name}`: the rate limit is reached. Retry after {math.ceil(wait_s)} s."
+        return error_outcome(text, error_type="RateLimited")
 
     async def _run(
         self, tool: ToolSpec, arguments: Mapping[str, Any], report: Callable[[Progress], None] | None

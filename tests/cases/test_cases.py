@@ -147,6 +147,21 @@ def test_wire(case: dict[str, Any], tmp_path: Path) -> None:
         assert client.junk == []
 
 
+@pytest.mark.parametrize("case", cases("policy"))
+def test_rate_limit(case: dict[str, Any], tmp_path: Path) -> None:
+    expect, rate = case["expect"], case["input"]["config"]["rate"]
+    (tmp_path / "one.py").write_text("def one() -> int:\n    'One.'\n    return 1\n")
+    (tmp_path / "autotool.toml").write_text(
+        f'targets = ["./one.py"]\n[defaults]\nrate_limit = "{rate["calls"]}/{rate["per_s"]} second"\n'
+    )
+    with RawClient(cwd=tmp_path) as client:
+        results = [client.call("one")["result"] for _ in range(240)]
+    refused = [result for result in results if result["isError"]]
+    assert len(results) - len(refused) <= expect["admitted_first_60_s_max"]
+    assert [result["isError"] for result in results[:10]] == [False] * 10
+    assert [word for word in expect["refusal"]["mentions"] if word not in text_of(refused[0]).lower()] == []
+
+
 def wire_problems(client: RawClient, step: dict[str, Any], saved: dict[str, str], tags: dict[str, int]) -> list[str]:
     expect, within_s = step.get("expect", {}), step.get("within_s", 5)
     if "pause_s" in step:
