@@ -12,11 +12,24 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+import mcp_types
+import mcp_types.methods
+
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "rawclient", "version": "1"},
 }
+
+
+def check_message(message: dict[str, Any], method: str | None, version: str) -> None:
+    """Hold a message of the server's against the official types of its revision."""
+    if "error" in message:
+        mcp_types.JSONRPCError.model_validate(message)
+    elif "method" in message:
+        mcp_types.methods.parse_server_notification(message["method"], version, message.get("params"))
+    elif method is not None:
+        mcp_types.methods.validate_server_result(method, version, message["result"])
 
 
 class RawClient:
@@ -47,6 +60,7 @@ class RawClient:
         self.junk: list[bytes] = []
         self.raw: list[bytes] = []
         self._next_id = 1000
+        self._methods: dict[Any, str] = {}
         self.legacy = legacy
         if legacy:
             opening = {
@@ -73,6 +87,7 @@ class RawClient:
         self._next_id += 1
         if not self.legacy:
             params = {**params, "_meta": {**META, **params.get("_meta", {})}}
+        self._methods[self._next_id] = method
         self.send({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
         return self._next_id
 
@@ -138,6 +153,9 @@ class RawClient:
             except Exception:
                 self.junk.append(line)
             else:
+                check_message(
+                    message, self._methods.get(message.get("id")), "2025-11-25" if self.legacy else "2026-07-28"
+                )
                 self._messages.append((time.monotonic(), message))
 
     @property

@@ -114,7 +114,7 @@ def recover_id(text: str) -> str | int | None:
 
 def _depth_exceeds(value: Any, limit: int) -> bool:
     level = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         below: list[Any] = []
         for item in level:
             if isinstance(item, dict):
