@@ -1,19 +1,22 @@
 """autotool: serve the code you have as tools of the Model Context Protocol."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autotool.api import Tools, load
+    from autotool.errors import ToolError
     from autotool.marks import tool
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "tool"]
+__all__ = ["ToolError", "Tools", "__version__", "load", "tool"]
+
+_HOMES = {"ToolError": "errors", "Tools": "api", "load": "api", "tool": "marks"}
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for: the server, which is this package too, starts sooner without it."""
-    if name == "tool":
-        from autotool.marks import tool
-
-        return tool
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"autotool.{_HOMES[name]}"), name)

@@ -11,6 +11,7 @@
     │   ├── DeadlineExceeded   it ran longer than it may
     │   ├── WorkerDied         the process that ran it ended
     │   └── Overloaded         there was no room to start it
+    ├── ToolError              a tool that a program called failed (only from `autotool.load`)
     └── ProtocolError          a message breaks the protocol (a JSON-RPC error)
 
 Each plane is mapped to its reader once: operator errors in `cli`, protocol errors in
@@ -95,6 +96,10 @@ class WorkerDied(ExecutionError):
 
 class Overloaded(ExecutionError):
     """There is no room to start the call now; it may be tried again."""
+
+
+class ToolError(AutotoolError):
+    """A tool that a program called through `autotool.load` failed. The text is what a model would read."""
 
 
 class ProtocolError(AutotoolError):

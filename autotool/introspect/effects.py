@@ -92,6 +92,8 @@ def _why_read_only(subject: _Subject, parameters: Sequence[str]) -> str:
         return f"`{subject.module}.{subject.name}` reads and changes nothing"
     if subject.effect in {"destroys", "writes", "chance"}:
         return ""
+    if subject.returns in {None, type(None)} and _destroying_verb(subject.words):
+        return ""  # What gives nothing back and is named after a deed is called for the deed, whatever its code shows.
     if findings is not None and findings.changes_nothing:
         if findings.reads:
             return f"its code only reads, with {_listed(findings.reads)}"

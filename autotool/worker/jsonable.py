@@ -22,6 +22,8 @@ from typing import Any, cast
 
 from pydantic_core import to_jsonable_python
 
+from autotool.worker import arrays
+
 MAX_DEPTH = 60
 MAX_ITEMS = 10_000
 """Items taken from an iterator that says nothing of its length."""
@@ -81,6 +83,9 @@ class Converter:
         return integer_text(value) if self._large_as_text else value
 
     def _other(self, value: Any, path: str, depth: int) -> Any:
+        found, plain = arrays.plain(value)
+        if found:
+            return self.convert(plain, path, depth)
         scalar = _SCALARS.get(type(value)) or next((f for kinds, f in _SCALAR_BASES if isinstance(value, kinds)), None)
         if scalar is not None:
             return self.convert(scalar(value), path, depth)

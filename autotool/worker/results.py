@@ -30,7 +30,6 @@ MAX_STRUCTURED_BYTES = 4 * 1024 * 1024 - 256 * 1024
 _MAX_COLLECTED_BYTES = 4 * 1024 * 1024
 _ITEM_BYTES = 48
 _MAX_ERROR_CHARS = 8_000
-_NO_ARRAYS = frozenset({str, int, float, bool, type(None), bytes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def _shape(value: Any, result: ResultType, max_output_bytes: int) -> Outcome:
         collected = _collect(cast("abc.Iterator[Any]", value))
         value, more = collected.items, collected.more
     converter = Converter()
-    data = converter.convert(_plain(value))
+    data = converter.convert(value)
     if isinstance(data, str):
         wrong = mismatch(data, result.json_schema) if result.json_schema is not None else ""
         return _mismatched(data, wrong) if wrong else _text(data, max_output_bytes)
@@ -129,26 +128,6 @@ def _shape(value: Any, result: ResultType, max_output_bytes: int) -> Outcome:
     if shown is not data and not result.promises_numbers:
         data = shown
     return _data(data, shown, more=more, has_schema=result.json_schema is not None)
-
-
-def _plain(value: Any, depth: int = 2) -> Any:
-    """Values of array libraries as Python data, also a level or two down, where rows of them stand."""
-    found, data = arrays.plain(value)
-    if found:
-        return data
-    if depth == 0 or hasattr(value, "_fields"):
-        return value
-    if type(value) is dict:
-        plain = cast("dict[Any, Any]", value)
-        return {key: _plain(item, depth - 1) for key, item in plain.items()} if _has_array(plain.values()) else plain
-    if type(value) in (list, tuple):
-        items = cast("list[Any]", value)
-        return [_plain(item, depth - 1) for item in items] if _has_array(items) else value
-    return value
-
-
-def _has_array(items: abc.Iterable[Any]) -> bool:
-    return any(type(item) not in _NO_ARRAYS for item in items)
 
 
 def _special(value: Any, max_output_bytes: int) -> Outcome | None:
