@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import typing_extensions
+
 _TYPING_MODULES = frozenset({"typing", "typing_extensions", "collections.abc", "types", "os"})
 """Modules whose names mean the same at run time as for a type checker."""
 
@@ -30,13 +32,36 @@ def of(function: Callable[..., Any]) -> Annotations:
     home = _annotated(function)
     raw = _raw(home)
     if not raw:
-        return Annotations()
+        return _overloaded(home)
     try:
         types = typing.get_type_hints(home, include_extras=True)
     except Exception:
         return _one_by_one(home, raw)
     # `get_type_hints` once turned `x: int = None` into `int | None`; the author's words are wanted.
     return Annotations({name: types.get(name, value) for name, value in raw.items()})
+
+
+def _overloaded(home: Any) -> Annotations:
+    """What the overloads of a function without annotations say: the union, parameter by parameter."""
+    try:
+        overloads = [of(overload) for overload in typing.get_overloads(home)]
+    except Exception:
+        return Annotations()
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for overload in overloads for name in overload.types):
+        arms = [overload.types[name] for overload in overloads if name in overload.types]
+        found[name] = functools.reduce(lambda left, right: typing.Union[left, right], arms)  # noqa: UP007 - built at run time
+    return Annotations(found)
+
+
+def is_required_key(cls: Any, name: str, hint: Any) -> bool:
+    """Whether a TypedDict demands a key; `__required_keys__` does not see `NotRequired` in annotations that are text."""
+    origin = typing_extensions.get_origin(hint)
+    if origin in (typing_extensions.NotRequired, typing_extensions.Required):
+        return origin is typing_extensions.Required
+    return name in cls.__required_keys__ or (
+        bool(getattr(cls, "__total__", True)) and name not in cls.__optional_keys__
+    )
 
 
 def _annotated(function: Any) -> Any:

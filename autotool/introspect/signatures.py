@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import typing_extensions
+
 from autotool.introspect import annotations, stubs
 from autotool.model import ParameterKind, TypeOrigin
 
@@ -86,8 +88,38 @@ def read(function: Callable[..., Any], module: str, qualname: str) -> RawSignatu
         for parameter in signature.parameters.values()
         if not _is_bound_by_partial(function, parameter)
     )
+    parameters = tuple(part for parameter in parameters for part in _unpacked(parameter))
     raw = RawSignature(parameters, found.types.get("return", EMPTY), is_async(function))
     return raw if stub is None else _with_stub_types(raw, stub)
+
+
+def _unpacked(parameter: RawParameter) -> list[RawParameter]:
+    """`**options: Unpack[SomeTypedDict]` as the keyword-only parameters that it stands for (PEP 692)."""
+    if (
+        parameter.kind != "var_keyword"
+        or typing_extensions.get_origin(parameter.annotation) is not typing_extensions.Unpack
+    ):
+        return [parameter]
+    (cls,) = typing_extensions.get_args(parameter.annotation)
+    try:
+        hints = typing_extensions.get_type_hints(cls, include_extras=True)
+    except Exception:
+        return [replace(parameter, annotation=EMPTY)]
+    return [
+        RawParameter(
+            name=name,
+            kind="keyword_only",
+            annotation=_bare_key(hint),
+            default=EMPTY if annotations.is_required_key(cls, name, hint) else ELLIPSIS_DEFAULT,
+            origin=parameter.origin,
+        )
+        for name, hint in hints.items()
+    ]
+
+
+def _bare_key(hint: Any) -> Any:
+    is_wrapped = typing_extensions.get_origin(hint) in (typing_extensions.NotRequired, typing_extensions.Required)
+    return typing_extensions.get_args(hint)[0] if is_wrapped else hint
 
 
 def read_constructor(cls: type) -> RawSignature:

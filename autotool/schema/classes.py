@@ -22,7 +22,7 @@ import typing_extensions
 from pydantic import AfterValidator, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from autotool.introspect import signatures
+from autotool.introspect import annotations, signatures
 from autotool.schema.code import python_type
 from autotool.schema.notjson import NotJson
 
@@ -158,9 +158,10 @@ def _typed_dict(cls: Any, wire: Wire) -> Any:
     except Exception:
         return dict[str, Any]
     with _building(cls):
-        required = cls.__required_keys__
         fields = {
-            name: wire(kind) if name in required else typing_extensions.NotRequired[wire(kind)]
+            name: wire(kind)
+            if annotations.is_required_key(cls, name, kind)
+            else typing_extensions.NotRequired[wire(kind)]
             for name, kind in hints.items()
         }
     shape = cast("Any", typing_extensions.TypedDict)(cls.__name__, fields)

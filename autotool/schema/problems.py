@@ -51,10 +51,9 @@ def type_text(annotation: Any) -> str:
 
 
 def may_be_lax(error: ValidationError) -> bool:
-    """Whether every failure is of a kind in which a type's own, laxer rules do no harm."""
-    return not any(
-        failure["type"].startswith(_STRICT_KINDS) for failure in error.errors(include_url=False, include_input=False)
-    )
+    """Whether every failure is of a kind in which a type's own, laxer rules do no harm: none is of the wrong JSON type."""
+    kinds = [failure["type"] for failure in error.errors(include_url=False, include_input=False)]
+    return not any(kind.startswith(_STRICT_KINDS) or kind.endswith("_type") for kind in kinds)
 
 
 def expected(schema: Mapping[str, Any]) -> str:
@@ -126,7 +125,8 @@ def _nested(path: Sequence[str | int], failures: list[ErrorDetails], name: str) 
     for failure in failures:
         leaf = failure["loc"][-1] if failure["loc"] else ""
         if failure["type"] == "missing":
-            lines.append(f"`{where}.{leaf}`: is required and was not given")
+            inner = f"[{leaf}]" if isinstance(leaf, int) else f".{leaf}"
+            lines.append(f"`{where}{inner}`: is required and was not given")
         elif failure["type"] == "extra_forbidden":
             lines.append(f"`{where}`: is not known")
         else:

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typing_extensions
 
+from autotool.introspect import annotations
 from autotool.schema import dialect
 
 Schema = dict[str, Any]
@@ -166,7 +167,9 @@ def _describe_class(cls: Any, under_way: tuple[Any, ...]) -> Schema:
         return _model_schema(cls)
     if typing_extensions.is_typeddict(cls):
         hints = typing_extensions.get_type_hints(cls)
-        return _object({name: _describe(kind, deeper) for name, kind in hints.items()}, sorted(cls.__required_keys__))
+        full = typing_extensions.get_type_hints(cls, include_extras=True)
+        required = [name for name, kind in full.items() if annotations.is_required_key(cls, name, kind)]
+        return _object({name: _describe(kind, deeper) for name, kind in hints.items()}, required)
     if dataclasses.is_dataclass(cls):
         hints = typing_extensions.get_type_hints(cls)
         return _fields_object([field.name for field in dataclasses.fields(cls)], hints, deeper)

@@ -135,7 +135,12 @@ def _unknown(name: str, arguments: Arguments) -> str:
     names = [field.wire_name for field in arguments.fields if not field.hidden]
     folded = {other.casefold(): other for other in names}
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
-    inside = [other for other in names if other.casefold() in name.casefold() or name.casefold() in other.casefold()]
+    inside = [
+        other
+        for other in names
+        if min(len(other), len(name)) > 2
+        and (other.casefold() in name.casefold() or name.casefold() in other.casefold())
+    ]
     if close or inside:
         return f"`{name}`: is not known; did you mean `{folded[close[0]] if close else inside[0]}`?"
     known = ", ".join(f"`{other}`" for other in names)
