@@ -88,6 +88,8 @@ class ZygoteLink:
         self.is_gone = True
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(self._socket, frames.pack(frames.SERVE, 0))
+        if not await loop.sock_recv(self._socket, 64):
+            raise ConnectionError("the process ended before it could serve")
         worker = await WorkerLink.connect(self._socket)
         worker.pid = self._process.pid
         task = loop.create_task(self._report_exit(worker))

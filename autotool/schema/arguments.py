@@ -130,7 +130,20 @@ def build(signature: RawSignature, words: Mapping[str, Words], subject: str) -> 
             spellings.setdefault(field.name, field)
             spellings[field.wire_name] = field
     schema = _object_schema([field for field in fields if not field.hidden], shown, extra)
+    warnings.extend(_not_offered(shown, subject))
     return Arguments(schema, tuple(shown), tuple(fields), extra, spellings, tuple(warnings))
+
+
+def _not_offered(shown: Sequence[Parameter], subject: str) -> list[str]:
+    """One sentence for each reason, naming every parameter that is left out for it."""
+    by_reason: dict[str, list[str]] = {}
+    for parameter in shown:
+        if parameter.hidden:
+            by_reason.setdefault(parameter.hidden, []).append(f"`{parameter.name}`")
+    return [
+        f"{subject}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not offered, because {why}"
+        for why, names in by_reason.items()
+    ]
 
 
 def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings: list[str]) -> tuple[Field, Parameter]:
@@ -151,7 +164,6 @@ def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings
             raise SignatureError(
                 f"`{subject}`: the required parameter `{raw.name}` has a type that JSON cannot carry: {why}"
             ) from why
-        warnings.append(f"{subject}: `{raw.name}` is not offered, because {why}")
         field = Field(raw.name, wire_name, raw.kind, _OPEN, default, hidden=True)
         return field, Parameter(raw.name, wire_name, raw.kind, False, {}, description, text, origin, str(why))
     fills = is_field(raw.default) or isinstance(default, _MUTABLE)

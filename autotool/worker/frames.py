@@ -17,7 +17,7 @@ FAILED = 2
 FORK = 3
 """Front to zygote: fork a worker onto the socket that comes with this frame."""
 FORKED = 4
-"""Zygote to front: the pid of the worker with this id, as decimal text."""
+"""Zygote to front: the pid of the worker with this id, as decimal text; id 0 answers `SERVE`."""
 EXITED = 5
 """Zygote to front: the exit code of the worker with this id, as decimal text, negative for a signal."""
 SERVE = 6

@@ -32,6 +32,7 @@ class Surroundings:
         self._table = dict(_environ_table())
         self._streams = (sys.stdout, sys.stderr)
         self._outputs = _copies_of_outputs()
+        self._recursion_limit = sys.getrecursionlimit()
         self._running = 0
 
     @contextmanager
@@ -47,6 +48,8 @@ class Surroundings:
 
     def _restore(self) -> None:
         self._restore_streams()
+        if sys.getrecursionlimit() != self._recursion_limit:
+            sys.setrecursionlimit(self._recursion_limit)
         if self._folder and _folder() != self._folder:
             _log.warning("a call changed the working directory; it is %s again", self._folder)
             try:

@@ -143,6 +143,8 @@ class _Zygote:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 os.close(wake_read)
                 os.close(wake_write)
+                # The front sends no call before this answer, so that none is read here and lost.
+                self._link.sendall(frames.pack(frames.FORKED, 0, str(os.getpid()).encode()))
                 self._serve(self._link)
                 return False
         return True
