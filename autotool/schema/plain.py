@@ -32,8 +32,8 @@ _SCALARS: dict[Any, tuple[str, str]] = {
     float: ("float", "number"),
     bool: ("bool", "boolean"),
 }
-_INTEGERS = (typing.SupportsIndex, typing.SupportsInt, numbers.Integral)
-_NUMBERS = (
+INTEGERS = (typing.SupportsIndex, typing.SupportsInt, numbers.Integral)
+NUMBERS = (
     typing.SupportsFloat,
     typing.SupportsAbs,
     typing.SupportsRound,
@@ -52,7 +52,7 @@ _BARE = {
     typing.Iterable: list,
     typing.Sequence: list,
 }
-_NUMERIC_KIN = (decimal.Decimal, fractions.Fraction, complex)
+NARROWER_NUMBERS = (decimal.Decimal, fractions.Fraction, complex)
 
 _ANY: tuple[Core, Schema] = ({"type": "any"}, {})
 
@@ -99,9 +99,9 @@ def _read(annotation: Any) -> tuple[Core, Schema]:
 def _read_bare(annotation: Any) -> tuple[Core, Schema]:
     if annotation is abc.Hashable or annotation is typing.Hashable:
         return _read_union([str, int, float, bool])
-    if annotation in _INTEGERS:
+    if annotation in INTEGERS:
         annotation = int
-    elif annotation in _NUMBERS:
+    elif annotation in NUMBERS:
         annotation = float
     if annotation in _SCALARS:
         core, name = _SCALARS[annotation]
@@ -191,7 +191,7 @@ def _carried(arms: list[Any]) -> list[Any]:
     if str in arms:
         arms = [arm for arm in arms if not _is_path(arm) and arm not in (bytes, bytearray, memoryview)]
     if float in arms:
-        arms = [arm for arm in arms if arm not in _NUMERIC_KIN]
+        arms = [arm for arm in arms if arm not in NARROWER_NUMBERS]
     kept = [arm for arm in arms if not _is_function(arm)]
     if not kept or (len(kept) < len(arms) and importable.get()):
         raise _cannot(abc.Callable) if not kept else _NotPlain

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 import collections.abc as abc
-import decimal
-import fractions
 import io
 import numbers
 import os
@@ -21,21 +19,12 @@ import typing_extensions
 from autotool.introspect.stub_types import WritableFile
 from autotool.schema import classes, code, custom
 from autotool.schema.notjson import NotJson
+from autotool.schema.plain import INTEGERS, NARROWER_NUMBERS, NUMBERS
 from autotool.schema.unions import UNIONS, arms_of, union_of
 
 _ANYTHING: frozenset[Any] = frozenset({Any, object, abc.Sized, abc.Container, typing.Container})
 _SCALAR = str | int | float | bool
 """What `Hashable` comes to in JSON."""
-
-_INTEGERS = (typing.SupportsIndex, typing.SupportsInt, numbers.Integral)
-_NUMBERS = (
-    typing.SupportsFloat,
-    typing.SupportsAbs,
-    typing.SupportsRound,
-    numbers.Number,
-    numbers.Real,
-    numbers.Rational,
-)
 
 _LISTS = (
     abc.Iterable, abc.Collection, abc.Sequence, abc.MutableSequence, abc.Reversible, abc.ValuesView, abc.KeysView,
@@ -56,9 +45,6 @@ _BINARY_FILES = (
     io.BufferedWriter,
     io.FileIO,
 )
-
-_NARROWER_NUMBERS = (decimal.Decimal, fractions.Fraction, complex)
-"""Number types that need no arm of their own beside `float`: a JSON number is a number to every caller."""
 
 
 def wire(annotation: Any) -> Any:
@@ -99,8 +85,8 @@ def _known() -> dict[Any, Callable[[], Any]]:
     add(lambda: Any, typing.NoReturn, typing.Never, typing_extensions.Never, typing_extensions.Self)
     add(lambda: str, typing.LiteralString, typing_extensions.LiteralString)
     add(lambda: _SCALAR, abc.Hashable, typing.Hashable)
-    add(lambda: int, *_INTEGERS)
-    add(lambda: float, *_NUMBERS)
+    add(lambda: int, *INTEGERS)
+    add(lambda: float, *NUMBERS)
     add(lambda: complex, numbers.Complex, typing.SupportsComplex)
     add(lambda: pathlib.Path, os.PathLike, pathlib.PurePath)
     add(lambda: custom.bytes_type(bytes), bytes, getattr(abc, "Buffer", bytes), getattr(abc, "ByteString", bytes))
@@ -176,7 +162,7 @@ def _wire_union(args: tuple[Any, ...]) -> Any:
     if str in arms:
         arms = [arm for arm in arms if arm is not pathlib.Path and not custom.is_bytes(arm)]
     if float in arms:
-        arms = [arm for arm in arms if arm not in _NARROWER_NUMBERS]
+        arms = [arm for arm in arms if arm not in NARROWER_NUMBERS]
     if any(arm is Any for arm in arms):
         return Any
     return union_of(arms)
