@@ -134,7 +134,9 @@ def _scope(home: Any) -> _Scope:
             names.setdefault(name, cell.cell_contents)
         except ValueError:
             continue
-    return _Scope(str(getattr(function, "__module__", "")), names)
+    # `__module__` may be a name for show, as in pandas; the globals tell where the code stands.
+    home_name = names.get("__name__", getattr(function, "__module__", ""))
+    return _Scope(str(home_name), names)
 
 
 def resolve(value: Any, scope: dict[str, Any]) -> Any:
