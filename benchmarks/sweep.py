@@ -14,7 +14,9 @@ import asyncio
 import importlib
 import inspect
 import json
+import os
 import random
+import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -163,6 +165,9 @@ def main() -> int:
     calls = not parser.parse_args().no_calls
     plan = tomllib.loads((Path(__file__).parent / "sweep.toml").read_text(encoding="utf-8"))
     groups = {"standard library": plan["stdlib"], "packages": list(plan["packages"])}
+    # Functions that are called write where they like: into a folder that is thrown away.
+    folder = tempfile.TemporaryDirectory()
+    os.chdir(folder.name)
     missed = False
     for title, names in groups.items():
         rows: list[Row] = []
@@ -173,6 +178,8 @@ def main() -> int:
                 asyncio.run(call_all(row, chosen))
             rows.append(row)
         missed |= report(title, rows, SERVED_STDLIB if title.startswith("standard") else SERVED_PACKAGES)
+    os.chdir(tempfile.gettempdir())
+    folder.cleanup()
     return 1 if missed else 0
 
 
