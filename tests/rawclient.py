@@ -162,6 +162,13 @@ class RawClient:
     def stderr(self) -> str:
         return self._stderr.decode("utf-8", "replace")
 
+    def says(self, word: str, within_s: float = 5) -> bool:
+        """Whether `word` has come, or comes in time, on standard error, which is written beside the answers."""
+        deadline = time.monotonic() + within_s
+        while word not in self.stderr and (left := deadline - time.monotonic()) > 0 and self._pump(left):
+            pass
+        return word in self.stderr
+
     def close_input(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
