@@ -34,11 +34,9 @@ class RateLimits:
         """0 when the call is admitted, and then counted; else the seconds after which one would be."""
         limits = [(self._own.get(tool, self._per_tool), (caller, tool)), (self._per_caller, (caller,))]
         for limit, key in limits:
-            if limit is not None and not self._windows.test(limit, *key):
+            # Looking before counting would cost as much as the window is long.
+            if limit is not None and not self._windows.hit(limit, *key):
                 return self._until(limit, key)
-        for limit, key in limits:
-            if limit is not None:
-                self._windows.hit(limit, *key)
         return 0.0
 
     def _until(self, limit: RateLimitItem, key: tuple[str, ...]) -> float:
