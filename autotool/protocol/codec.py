@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, cast
 
 from pydantic_core import to_json
@@ -24,7 +25,9 @@ MAX_INTEGER_DIGITS = 40
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_ID = re.compile(r'"id"\s*:\s*(-?\d{1,16}(?![\d.eE])|"(?:[^"\\]|\\.){0,128}")')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+_ID = re.compile(r'\s*:\s*(-?\d{1,16}(?![\d.eE])|"(?:[^"\\]|\\.){0,128}")?')
+_MAX_SEARCHED = 100_000
 
 
 class _Refused(ValueError):
@@ -41,7 +44,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int:
-    if len(text) > MAX_INTEGER_DIGITS:
+    if len(text) > MAX_INTEGER_DIGITS + text.startswith("-"):
         raise _Refused(f"an integer has more than {MAX_INTEGER_DIGITS} digits")
     return int(text)
 
@@ -84,7 +87,7 @@ def decode(data: bytes) -> Any:
         raise ProtocolError(PARSE_ERROR, f"The message is not JSON: {error}.") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth_exceeds(value, MAX_DEPTH):
         raise UnacceptableJson(f"The message is nested more than {MAX_DEPTH} levels deep.", recover_id(text))
-    if _SURROGATE_ESCAPE.search(text) and _has_surrogate(value):
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text) and _has_surrogate(value):
         raise UnacceptableJson("The message has half of a surrogate pair, which is no character.", recover_id(text))
     return value
 
@@ -102,14 +105,30 @@ class UnacceptableJson(ProtocolError):
 
 
 def recover_id(text: str) -> str | int | None:
-    """The id of a request that cannot be read as a whole, if its text has just one."""
-    found = _ID.findall(text[:100_000])
-    if len(found) != 1:
+    """The id of a request that cannot be read as a whole, if just one stands in the outermost object."""
+    found = list(_outermost_ids(text))
+    if len(found) != 1 or found[0] is None:
         return None
     try:
-        return cast("str | int", json.loads(found[0]))
+        value = cast("str | int", json.loads(found[0]))
     except ValueError:
         return None
+    return None if _has_surrogate(value) else value
+
+
+def _outermost_ids(text: str) -> Iterator[str | None]:
+    """What stands after `"id":` in the outermost object: JSON, or None where it is nothing that an id may be."""
+    depth = 0
+    for token in _TOKEN.finditer(text[:_MAX_SEARCHED]):
+        mark = token[0]
+        if mark in "{[":
+            depth += 1
+        elif mark in "}]":
+            depth -= 1
+        elif mark == '"id"' and depth == 1:
+            value = _ID.match(text, token.end())
+            if value is not None:
+                yield value[1]
 
 
 def _depth_exceeds(value: Any, limit: int) -> bool:

@@ -32,6 +32,12 @@ _log = logging.getLogger("autotool.protocol")
 
 Emit = Callable[[bytes], None]
 
+_OPENING = ("initialize", "ping")
+"""What a legacy client may send before anything is agreed (2025-11-25, lifecycle, "Initialization")."""
+
+_ANSWERED = (METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR)
+"""Errors that legacy clients get with status 200: they take 404 for the end of a session."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -58,9 +64,8 @@ class Dispatcher:
         Raises:
             ProtocolError: none that is spoken here.
         """
-        meta = request.params.get("_meta")
-        named = meta.get(META_VERSION) if isinstance(meta, dict) else None
-        if named is None and self.methods.settings.legacy and (is_legacy(agreed) or request.method == "initialize"):
+        named = request.meta.get(META_VERSION)
+        if named is None and self.methods.settings.legacy and (is_legacy(agreed) or request.method in _OPENING):
             found = revision(agreed if is_legacy(agreed) else LEGACY[0])
             assert found is not None  # both are in the table
             return found
@@ -83,6 +88,10 @@ class Dispatcher:
         found = revision(MODERN)
         assert found is not None  # it is in the table
         return found
+
+    def speaks(self, version: str) -> bool:
+        """Whether requests of that revision are answered."""
+        return version == MODERN or (self.methods.settings.legacy and is_legacy(version))
 
     def unsupported(self, requested: str) -> ProtocolError:
         """The error for a revision that is not spoken."""
@@ -130,7 +139,7 @@ class Dispatcher:
                 INTERNAL_ERROR, "The server failed to handle this request; its log says why.", http_status=500
             )
         status = error.http_status
-        if error.code == INVALID_PARAMS and request_id is not None and legacy:
+        if legacy and request_id is not None and error.code in _ANSWERED:
             status = 200
         return Answer(messages.error_message(error, request_id), status)
 

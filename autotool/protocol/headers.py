@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -16,6 +17,8 @@ NAME = "mcp-name"
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _SENTINEL, _SENTINEL_END = "=?base64?", "?="
+_PLAIN = re.compile(r"[\t\x20-\x7e]*")
+_INTEGER = re.compile(r"(-?[0-9]{1,40})(?:\.0{1,40})?")
 
 
 def mismatch(text: str) -> ProtocolError:
@@ -63,9 +66,11 @@ def decode_value(text: str, name: str) -> str:
     """A header value, decoded where it has the form `=?base64?…?=`.
 
     Raises:
-        ProtocolError: it has that form, but is not base64 of UTF-8 text.
+        ProtocolError: it has that form, but is not base64 of UTF-8 text; or it is not plain ASCII.
     """
-    stripped = text.strip()
+    if not _PLAIN.fullmatch(text):
+        raise mismatch(f"The header `{name}` has characters that a header cannot carry; send it as `=?base64?…?=`.")
+    stripped = text.strip(" \t")
     if not (stripped.startswith(_SENTINEL) and stripped.endswith(_SENTINEL_END)):
         return stripped
     try:
@@ -75,26 +80,27 @@ def decode_value(text: str, name: str) -> str:
 
 
 def check_parameters(
-    arguments: Any, headers: Mapping[str, str], mirrored: Mapping[str, tuple[tuple[str, ...], str]]
+    arguments: Any, headers: Mapping[str, str], mirrored: Mapping[str, tuple[str, ...]], *, required: bool
 ) -> None:
     """Check every `Mcp-Param-…` header that the tool asks for against the arguments.
 
     Args:
-        mirrored: header name in lower case to (path in the arguments, JSON type).
+        mirrored: header name in lower case to its path in the arguments.
+        required: whether one must be there when the body has a value; where it is there, it is checked in any case.
 
     Raises:
         ProtocolError: one is missing although the body has a value, or differs (-32020).
     """
-    for header, (path, kind) in mirrored.items():
+    for header, path in mirrored.items():
         value = _at(arguments, path)
         given = headers.get(header)
         if value is None:
             if given is not None:
                 raise mismatch(f"The header `{header}` is there, but the body has no `{'.'.join(path)}`.")
-            continue
-        if given is None:
-            raise mismatch(f"The header `{header}` is missing, but the body has `{'.'.join(path)}`.")
-        if not _same(decode_value(given, header), value, kind):
+        elif given is None:
+            if required:
+                raise mismatch(f"The header `{header}` is missing, but the body has `{'.'.join(path)}`.")
+        elif not _same(decode_value(given, header), value):
             raise mismatch(f"The header `{header}` differs from `{'.'.join(path)}` in the body.")
 
 
@@ -106,12 +112,9 @@ def _at(arguments: Any, path: tuple[str, ...]) -> Any:
     return arguments
 
 
-def _same(text: str, value: Any, kind: str) -> bool:
+def _same(text: str, value: Any) -> bool:
+    """Whether a header says what the body says; numbers are compared as numbers, exactly."""
     if isinstance(value, bool):
         return text == ("true" if value else "false")
-    if isinstance(value, int | float) and kind == "integer":
-        try:
-            return float(text) == float(value) and int(float(text)) == int(value)
-        except (ValueError, OverflowError):
-            return False
-    return text == str(value)
+    number = _INTEGER.fullmatch(text) if isinstance(value, int | float) else None
+    return int(number[1]) == value if number is not None else text == str(value)

@@ -36,12 +36,7 @@ class Request:
     id: RequestId
     method: str
     params: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def meta(self) -> Mapping[str, Any]:
-        """The `_meta` object of the parameters."""
-        meta = self.params.get("_meta")
-        return cast("dict[str, Any]", meta) if isinstance(meta, dict) else {}
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,8 @@ def parse(value: Any) -> Message:
         return Notification(method, found)
     if request_id is None:
         raise InvalidMessage(f"`id` is a string of at most {_MAX_ID_CHARS} characters or an integer within ±2^53.")
-    return Request(request_id, method, found)
+    meta = found.get("_meta")
+    return Request(request_id, method, found, cast("dict[str, Any]", meta) if isinstance(meta, dict) else {})
 
 
 def _usable_id(value: Any) -> RequestId | None:

@@ -75,7 +75,11 @@ class Methods:
     source: ToolSource
     info: ServerInfo
     settings: ServerSettings = field(default_factory=ServerSettings)
+    _complete: bytes = field(init=False)
     _pages: dict[tuple[str, str, int], bytes] = field(default_factory=dict[tuple[str, str, int], bytes])
+
+    def __post_init__(self) -> None:
+        self._complete = b',"resultType":"complete","_meta":' + encode(self._server_meta())
 
     def _server_meta(self) -> dict[str, Any]:
         return {META_SERVER: {"name": self.info.name, "version": self.info.version}}
@@ -121,6 +125,22 @@ class Methods:
         key = {"prompts/list": "prompts", "resources/list": "resources"}.get(request.method, "resourceTemplates")
         hints = {"ttlMs": self.settings.list_ttl_ms, "cacheScope": "public", "_meta": self._server_meta()}
         return encode({"resultType": "complete", key: [], **hints})
+
+    def find_nothing(self, request: Request, revision: Revision) -> bytes:
+        """`prompts/get` and `resources/read`: whatever is asked for is not there.
+
+        Raises:
+            ProtocolError: always (-32602, as 2026-07-28 has it for both).
+        """
+        kind, field_name = ("prompt", "name") if request.method == "prompts/get" else ("resource", "uri")
+        wanted = request.params.get(field_name)
+        if not isinstance(wanted, str):
+            raise ProtocolError(INVALID_PARAMS, f"`params.{field_name}` is required: the {field_name} of the {kind}.")
+        raise ProtocolError(
+            INVALID_PARAMS,
+            f"Unknown {kind}: {wanted[:128]!r}; this server offers tools only.",
+            data={field_name: wanted[:1024]},
+        )
 
     def list_tools(self, request: Request, revision: Revision) -> bytes:
         """`tools/list`: one page, serialised once for each catalog and revision."""
@@ -170,7 +190,7 @@ class Methods:
         if outcome.structured is not None and revision.structured:
             parts += [b',"structuredContent":', self._structured(name, outcome.structured, revision)]
         if revision.modern:
-            parts += [b',"resultType":"complete","_meta":', encode(self._server_meta())]
+            parts.append(self._complete)
         parts.append(b"}")
         return b"".join(parts)
 
@@ -202,7 +222,9 @@ MODERN_METHODS: dict[str, Handler] = {
     "server/discover": Methods.discover,
     "tools/list": Methods.list_tools,
     "prompts/list": Methods.list_nothing,
+    "prompts/get": Methods.find_nothing,
     "resources/list": Methods.list_nothing,
+    "resources/read": Methods.find_nothing,
     "resources/templates/list": Methods.list_nothing,
 }
 LEGACY_METHODS: dict[str, Handler] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,14 +32,18 @@ class ProgressReporter:
         return cls(token, emit)
 
     def report(self, progress: Progress) -> None:
-        """Send one report, unless it goes backwards or follows the last one too closely."""
+        """Send one report, unless it is no number, goes backwards or follows the last one too closely."""
         now = time.monotonic()
         is_last = progress.total is not None and progress.done >= progress.total
-        if progress.done <= self._last or (now - self._sent_at < MIN_INTERVAL_S and not is_last):
+        if (
+            not math.isfinite(progress.done)
+            or progress.done <= self._last
+            or (now - self._sent_at < MIN_INTERVAL_S and not is_last)
+        ):
             return
         self._last, self._sent_at = progress.done, now
         params: dict[str, Any] = {"progressToken": self._token, "progress": progress.done}
-        if progress.total is not None:
+        if progress.total is not None and math.isfinite(progress.total):
             params["total"] = progress.total
         if progress.message:
             params["message"] = progress.message

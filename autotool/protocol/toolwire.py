@@ -55,15 +55,15 @@ def legacy_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return wrapped
 
 
-def header_parameters(schema: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], str]]:
-    """Headers that mirror parameters (`x-mcp-header`): header name in lower case to (path in the arguments, JSON type).
+def header_parameters(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Headers that mirror parameters (`x-mcp-header`): header name in lower case to its path in the arguments.
 
     Only chains of `properties` count (2026-07-28, tools, "x-mcp-header").
     """
-    return {name.lower(): (path, kind) for name, path, kind in _marked(schema, ())}
+    return {name.lower(): path for name, path in _marked(schema, ())}
 
 
-def _marked(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _marked(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return
@@ -73,5 +73,5 @@ def _marked(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[
         inner = cast("dict[str, Any]", below)
         header = inner.get("x-mcp-header")
         if isinstance(header, str) and _TOKEN.fullmatch(header):
-            yield f"mcp-param-{header}", (*path, name), str(inner.get("type", ""))
+            yield f"mcp-param-{header}", (*path, name)
         yield from _marked(inner, (*path, name))

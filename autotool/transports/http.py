@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autotool.model import Caller
 from autotool.protocol import codec, headers, messages
 from autotool.protocol.dispatcher import Answer, Dispatcher
 from autotool.protocol.messages import Notification, Request
 from autotool.protocol.toolwire import header_parameters
-from autotool.protocol.versions import MODERN, OLDEST_WITHOUT_HEADER, Revision, is_legacy
+from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision
 from autotool.transports.security import Guard, HttpLimits, TooLarge, read_body
 
 PATH = "/mcp"
@@ -29,12 +29,23 @@ _WATCH_AFTER_S = 0.05
 _KEEP_ALIVE_S = 15.0
 
 
-def create_app(dispatcher: Dispatcher, limits: HttpLimits) -> Starlette:
-    """The ASGI application with the endpoint at `/mcp`."""
-    endpoint = Endpoint(dispatcher, limits)
-    route = Route(PATH, endpoint=endpoint)
-    route.methods = None  # the endpoint itself answers what is not POST, since the answer is part of the protocol
-    return Starlette(routes=[route], middleware=[Middleware(Guard, limits=limits)])
+def create_app(dispatcher: Dispatcher, limits: HttpLimits) -> ASGIApp:
+    """The ASGI application with the endpoint at `/mcp`, guarded, and nothing anywhere else."""
+    return Guard(_Entrance(Endpoint(dispatcher, limits), Starlette()), limits)
+
+
+class _Entrance:
+    """Leads to the endpoint past Starlette's router and error pages: they cost a quarter of a call, and it needs neither."""
+
+    def __init__(self, endpoint: ASGIApp, rest: ASGIApp) -> None:
+        self._endpoint = endpoint
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/"):
+            await self._endpoint(scope, receive, send)
+        else:
+            await self._rest(scope, receive, send)
 
 
 class Endpoint:
@@ -43,7 +54,7 @@ class Endpoint:
     def __init__(self, dispatcher: Dispatcher, limits: HttpLimits) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
-        self._mirrored: dict[tuple[str, str], Mapping[str, tuple[tuple[str, ...], str]]] = {}
+        self._mirrored: dict[tuple[str, str], Mapping[str, tuple[str, ...]]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -92,11 +103,15 @@ class Endpoint:
         if in_body is not None:
             headers.check_version(request, named)
             return self._dispatcher.revision_of(request)
-        if request.method != "initialize" and version is not None and not is_legacy(version):
-            if version != MODERN:
-                raise self._dispatcher.unsupported(version)
-            return self._dispatcher.revision_of(request)
-        return self._dispatcher.revision_of(request, version if version is not None else OLDEST_WITHOUT_HEADER)
+        if request.method == "initialize":
+            return self._dispatcher.revision_of(request, version or "")
+        if version is None and self._dispatcher.settings.legacy:
+            version = OLDEST_WITHOUT_HEADER
+        if version is None:
+            raise headers.mismatch(f"The header `{headers.VERSION}` is missing.")
+        if not self._dispatcher.speaks(version):
+            raise self._dispatcher.unsupported(version)
+        return self._dispatcher.revision_of(request, version)
 
     def _check_headers(self, request: Request, named: Mapping[str, str], speaks: Revision) -> None:
         headers.check_standard(request, named, required=speaks.modern)
@@ -109,8 +124,9 @@ class Endpoint:
         key = (catalog.version, tool.name)
         if key not in self._mirrored:
             self._mirrored[key] = header_parameters(tool.candidate.input_schema)
-        if self._mirrored[key] and speaks.modern:
-            headers.check_parameters(request.params.get("arguments"), named, self._mirrored[key])
+        if self._mirrored[key]:
+            arguments = request.params.get("arguments")
+            headers.check_parameters(arguments, named, self._mirrored[key], required=speaks.modern)
 
 
 class _Http(Exception):
@@ -128,16 +144,26 @@ def _unique_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
         key = name.decode("latin-1")
         if key in found and (key.startswith("mcp-") or key in ("content-type", "authorization", "host", "origin")):
             raise headers.mismatch(f"The header `{key}` stands twice.")
-        found[key] = f"{found[key]}, {value.decode('latin-1')}" if key in found else value.decode("latin-1").strip()
+        found[key] = (
+            f"{found[key]}, {value.decode('latin-1')}" if key in found else value.decode("latin-1").strip(" \t")
+        )
     return found
 
 
 def _check_media(named: Mapping[str, str]) -> None:
-    if named.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise _Http(415, "Send the message as application/json.")
-    accepted = {part.partition(";")[0].strip().lower() for part in named.get("accept", "").split(",")}
+    refused = _media_problem(named.get("content-type", ""), named.get("accept", ""))
+    if refused is not None:
+        raise _Http(*refused)
+
+
+@lru_cache(maxsize=64)
+def _media_problem(content_type: str, accept: str) -> tuple[int, str] | None:
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        return 415, "Send the message as application/json."
+    accepted = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
     if not ("*/*" in accepted or {"application/json", "text/event-stream"} <= accepted):
-        raise _Http(406, "Accept must list application/json and text/event-stream.")
+        return 406, "Accept must list application/json and text/event-stream."
+    return None
 
 
 class _Call:
@@ -152,74 +178,87 @@ class _Call:
         self._receive = receive
         self._send = send
         self._caller = caller
-        self._events: asyncio.Queue[bytes] = asyncio.Queue()
+        self._client_is_gone = False
+        self._watch: asyncio.Task[None] | None = None
+        self._stream: _EventStream | None = None
 
     async def run(self) -> None:
-        """Run the call; a client that goes away cancels it."""
-        has_token = "progressToken" in self._request.meta
-        emit = self._events.put_nowait if has_token else None
-        call = asyncio.ensure_future(self._dispatcher.call(self._request, self._speaks, self._caller, emit))
+        """Run the call in the task of the HTTP request; a client that goes away cancels it."""
+        timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, self._start_watch, asyncio.current_task())
+        emit = self._emit if "progressToken" in self._request.meta else None
         try:
-            await asyncio.wait([call], timeout=_WATCH_AFTER_S)
-            if call.done() and self._events.empty():
-                await _send_answer(self._send, call.result())
-                return
-            await self._watched(call, has_token=has_token)
+            answer = await self._dispatcher.call(self._request, self._speaks, self._caller, emit)
+            if self._stream is None:
+                await _send_answer(self._send, answer)
+            else:
+                await self._stream.end(answer.body)
+        except asyncio.CancelledError:
+            if not self._client_is_gone:
+                raise
         finally:
-            call.cancel()
+            timer.cancel()
+            if self._watch is not None:
+                self._watch.cancel()
+            if self._stream is not None:
+                self._stream.abandon()
 
-    async def _watched(self, call: asyncio.Future[Answer], *, has_token: bool) -> None:
-        gone = asyncio.ensure_future(_disconnected(self._receive))
-        try:
-            if has_token and await self._first_event(call, gone):
-                await self._stream(call, gone)
-                return
-            await asyncio.wait([call, gone], return_when=asyncio.FIRST_COMPLETED)
-            if call.done():
-                await _send_answer(self._send, call.result())
-        finally:
-            gone.cancel()
+    def _start_watch(self, call: asyncio.Task[Any] | None) -> None:
+        if call is None:
+            return  # an ASGI server that runs applications outside of tasks
+        self._watch = asyncio.ensure_future(self._cancel_when_gone(call))
 
-    async def _first_event(self, call: asyncio.Future[Answer], gone: asyncio.Future[None]) -> bool:
-        """Wait for progress; False when the call ends without any, or the client goes away."""
-        if not self._events.empty():
-            return True
-        event = asyncio.ensure_future(self._events.get())
-        await asyncio.wait([call, gone, event], return_when=asyncio.FIRST_COMPLETED)
-        if event.done():
-            self._events.put_nowait(event.result())
-            return True
-        event.cancel()
-        return False
+    async def _cancel_when_gone(self, call: asyncio.Task[Any]) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._client_is_gone = True
+        call.cancel()
 
-    async def _stream(self, call: asyncio.Future[Answer], gone: asyncio.Future[None]) -> None:
+    def _emit(self, message: bytes) -> None:
+        if self._stream is None:
+            self._stream = _EventStream(self._send)
+        self._stream.put(message)
+
+
+class _EventStream:
+    """An answer as server-sent events, with a comment whenever nothing else is said for a while."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: deque[bytes] = deque()
+        self._changed = asyncio.Event()
+        self._ended = False
+        self._writing = asyncio.ensure_future(self._write())
+
+    def put(self, message: bytes) -> None:
+        """Send a message as soon as the client takes it."""
+        self._waiting.append(b"event: message\r\ndata: " + message + b"\r\n\r\n")
+        self._changed.set()
+
+    async def end(self, message: bytes) -> None:
+        """Send the last message, and wait until all are sent."""
+        self.put(message)
+        self._ended = True
+        await self._writing
+
+    def abandon(self) -> None:
+        """Send nothing more."""
+        self._writing.cancel()
+
+    async def _write(self) -> None:
         start = [(b"content-type", _EVENTS), (b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
         await self._send({"type": "http.response.start", "status": 200, "headers": start})
-        async for event in self._until_done(call, gone):
+        while self._waiting or not self._ended:
+            if not self._waiting:
+                await self._wait()
+            event = self._waiting.popleft() if self._waiting else b": keep-alive\r\n\r\n"
             await self._send({"type": "http.response.body", "body": event, "more_body": True})
-        if call.done():
-            last = b"event: message\r\ndata: " + call.result().body + b"\r\n\r\n"
-            await self._send({"type": "http.response.body", "body": last, "more_body": False})
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _until_done(self, call: asyncio.Future[Answer], gone: asyncio.Future[None]) -> AsyncIterator[bytes]:
-        while not gone.done():
-            while not self._events.empty():
-                yield b"event: message\r\ndata: " + self._events.get_nowait() + b"\r\n\r\n"
-            if call.done():
-                return
-            event = asyncio.ensure_future(self._events.get())
-            await asyncio.wait([call, gone, event], timeout=_KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
-            if event.done():
-                yield b"event: message\r\ndata: " + event.result() + b"\r\n\r\n"
-                continue
-            event.cancel()
-            if not call.done():
-                yield b": keep-alive\r\n\r\n"
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+    async def _wait(self) -> None:
+        self._changed.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_KEEP_ALIVE_S):
+                await self._changed.wait()
 
 
 async def _send_answer(send: Send, answer: Answer) -> None:

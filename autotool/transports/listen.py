@@ -96,6 +96,8 @@ async def serve_http(app: Any, listening: socket.socket, on_listening: Callable[
         log_level="warning",
         access_log=False,
         lifespan="off",
+        ws="none",
+        proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_S,
         timeout_keep_alive=30,
         server_header=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,7 +23,8 @@ class HttpLimits:
     Attributes:
         hosts: names that the `Host` header may have, beside the loopback names when `loopback` is set.
         origins: origins of web pages that may call, as `scheme://host:port`, beside those on loopback.
-        loopback: whether the server listens on loopback only, so that the loopback names are its names.
+        loopback: whether the server listens on loopback only, so that the loopback names, with its own port or none,
+            are its names.
         max_body_bytes: the longest body.
         body_timeout_s: seconds within which a body must have come in.
     """
@@ -53,27 +55,32 @@ class Guard:
         if scope["type"] == "http":
             named = {name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"host", b"origin")}
             if not self._is_known_host(named.get(b"host"), scope):
-                await _refuse(send, 421, b"This server does not answer under that Host name.")
+                await _refuse(send, 421, b"This server does not answer under that Host; `[server] hosts` adds names.")
                 return
             origin = named.get(b"origin")
-            if origin is not None and not self._is_known_origin(origin):
-                await _refuse(send, 403, b"Pages of that Origin may not call this server.")
+            if origin is not None and not self._is_known_origin(origin, scope):
+                await _refuse(
+                    send, 403, b"Pages of that Origin may not call this server; `[server] origins` adds some."
+                )
                 return
         await self._app(scope, receive, send)
 
     def _is_known_host(self, header: str | None, scope: Scope) -> bool:
+        port = _own_port(scope)
+        if port is None and scope.get("server") is not None:
+            return True  # a Unix socket has no name that a page could borrow
         if header is None:
             return not self._limits.loopback
-        if scope.get("server") is not None and scope["server"][1] is None:
-            return True  # a Unix socket has no name that a page could borrow
-        name = _host_name(header)
-        if name is None:
+        named = _host_and_port(header)
+        if named is None:
             return False
-        if name in self._limits.hosts or header in self._limits.hosts:
+        if named[0] in self._limits.hosts or header in self._limits.hosts:
             return True
-        return name in LOOPBACK if self._limits.loopback else not self._limits.hosts
+        if self._limits.loopback:
+            return named[0] in LOOPBACK and named[1] in (None, port)
+        return not self._limits.hosts
 
-    def _is_known_origin(self, origin: str) -> bool:
+    def _is_known_origin(self, origin: str, scope: Scope) -> bool:
         try:
             parts = urlsplit(origin)
             port = parts.port
@@ -83,19 +90,28 @@ class Guard:
             return False
         host = parts.hostname or ""
         spelled = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}" + (f":{port}" if port else "")
-        return spelled in self._limits.origins or (self._limits.loopback and host in LOOPBACK)
+        if spelled in self._limits.origins:
+            return True
+        return self._limits.loopback and host in LOOPBACK and port in (None, _own_port(scope))
 
 
-def _host_name(header: str) -> str | None:
-    """The name in a `Host` header without its port, or None when it is not one."""
+def _own_port(scope: Scope) -> int | None:
+    """The port that the request came in on; None on a Unix socket."""
+    server = scope.get("server")
+    return server[1] if server is not None else None
+
+
+@lru_cache(maxsize=64)
+def _host_and_port(header: str) -> tuple[str, int | None] | None:
+    """The name in a `Host` header and its port, if it has one; None when it is not a name."""
     try:
         parts = urlsplit(f"//{header.strip()}")
-        _ = parts.port
+        port = parts.port
     except ValueError:
         return None
     if "@" in parts.netloc or parts.path or parts.query or parts.fragment or not parts.hostname:
         return None
-    return parts.hostname.lower()
+    return parts.hostname.lower(), port
 
 
 async def read_body(receive: Receive, named: Mapping[str, str], limits: HttpLimits) -> bytes:

@@ -84,7 +84,12 @@ class Session:
             return
         task = asyncio.get_running_loop().create_task(self._call(request, speaks))
         self._tasks[key] = task
-        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+        task.add_done_callback(lambda ended: self._forget(key, ended))
+
+    def _forget(self, key: tuple[type, RequestId], ended: asyncio.Task[None]) -> None:
+        # A client may use an id again as soon as it is answered: the entry may be another call's by now.
+        if self._tasks.get(key) is ended:
+            del self._tasks[key]
 
     async def _call(self, request: Request, speaks: Revision) -> None:
         answer = await self._dispatcher.call(request, speaks, self._caller, self._send)

@@ -23,8 +23,11 @@ EOF_GRACE_S = 4.5
 """How long calls may go on after the end of input; the process has ended within five seconds."""
 
 _READ_BYTES = 1 << 16
-_ATOMIC_BYTES = 4096
-"""POSIX PIPE_BUF on Linux: a pipe that polls writable takes this much without blocking."""
+_WRITE_BYTES = 1 << 16
+_ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)
+"""A pipe that polls writable takes this much without blocking (POSIX, `select`)."""
+_STALLED_S = 1.0
+"""How long a client that reads nothing is waited for at the end."""
 _MAX_BACKLOG_BYTES = 8 * 1024 * 1024
 
 
@@ -134,18 +137,24 @@ class _Input:
             self._loop.add_reader(self._fd, self._readable)
 
     def _read_all(self) -> None:
-        while True:
+        """Read in a thread, one chunk ahead of what has been taken: memory stays bounded."""
+        data = b"more"
+        while data:
             try:
                 data = os.read(self._fd, _READ_BYTES)
             except OSError:
                 data = b""
-            if self._output.is_full:
-                self._room.clear()
-                self._room.wait()
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._take, data)
-            if not data:
-                return
+            self._room.clear()
+            try:
+                self._loop.call_soon_threadsafe(self._take_from_thread, data)
+            except RuntimeError:
+                return  # the loop has ended
+            self._room.wait()
+
+    def _take_from_thread(self, data: bytes) -> None:
+        self._take(data)
+        if not self._output.is_full:
+            self._room.set()
 
 
 class _Output:
@@ -157,6 +166,7 @@ class _Output:
         self._loop = loop
         self._waiting: deque[bytes] = deque()
         self._backlog = 0
+        self._moved = 0
         self._busy = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -175,10 +185,15 @@ class _Output:
         line = message + b"\n"
         if not self._busy and len(line) <= _ATOMIC_BYTES and self._is_writable():
             try:
-                os.write(self._fd, line)
+                written = os.write(self._fd, line)
+            except BlockingIOError:
+                written = 0
             except OSError:
                 self._client_is_gone()
-            return
+                return
+            if written == len(line):
+                return
+            line = line[written:]
         self._waiting.append(line)
         self._backlog += len(line)
         if not self._busy:
@@ -199,10 +214,21 @@ class _Output:
             view = memoryview(line)
             try:
                 while view:
-                    view = view[os.write(self._fd, view) :]
+                    view = view[self._write_some(view) :]
             except OSError:
                 self._loop.call_soon_threadsafe(self._client_is_gone)
             self._loop.call_soon_threadsafe(self._written, len(line))
+
+    def _write_some(self, view: memoryview) -> int:
+        try:
+            written = os.write(self._fd, view[:_WRITE_BYTES])
+        except BlockingIOError:
+            # Whoever shares the pipe may have made it non-blocking.
+            if self._poll is not None:
+                self._poll.poll()
+            return 0
+        self._moved += written
+        return written
 
     def _written(self, count: int) -> None:
         was_full = self.is_full
@@ -222,7 +248,10 @@ class _Output:
             self._ended.set_result(None)
 
     async def drain(self) -> None:
-        """Wait until everything is written, or nobody has read for a second."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                await self._idle.wait()
+        """Wait until everything is written, or nobody has read for `_STALLED_S` seconds."""
+        seen = -1
+        while not self._idle.is_set() and self._moved != seen:
+            seen = self._moved
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STALLED_S):
+                    await self._idle.wait()
