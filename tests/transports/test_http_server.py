@@ -127,10 +127,10 @@ def test_without_a_token_the_answer_is_one_object(web: Web) -> None:
 def test_a_client_that_goes_away_cancels_its_call(token: str, web: Web) -> None:
     params = {"name": "wait", "arguments": {}, "_meta": {**META, "progressToken": token} if token else META}
     body = message("tools/call", **params)
-    connection = web.open(web.head(len(body), {**CALL, "Mcp-Name": "wait"}), body)
-    if token:
-        assert b"notifications/progress" in connection.recv(65536) + connection.recv(65536)
-    connection.close()
+    with web.open(web.head(len(body), {**CALL, "Mcp-Name": "wait"}), body) as connection:
+        seen = b""
+        while token and b"notifications/progress" not in seen:
+            seen += connection.recv(65536)
     status, _, answer = web.call("cancelled")
     assert status == 200
     assert b"yes" in answer
