@@ -11,7 +11,7 @@ from autotool.introspect.targets import parse_target
 from autotool.model import Caller
 from autotool.protocol.toolwire import tool_object
 from autotool.protocol.versions import MODERN, revision
-from autotool.server import Plan, describe
+from autotool.server import Plan, close, describe
 from autotool.settings import gather
 
 
@@ -24,7 +24,7 @@ class Tools:
 
     def __init__(self, plan: Plan) -> None:
         self._application, self._loop = describe(plan)
-        weakref.finalize(self, self._loop.close)
+        weakref.finalize(self, close, self._application, self._loop)
         self.names = tuple(tool.name for tool in self._application.catalog.tools)
 
     def definition(self, name: str) -> dict[str, Any]:

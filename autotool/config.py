@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
 
 S = TypeVar("S")
 
@@ -75,6 +75,7 @@ Duration = Annotated[float, _Words(duration)]
 Size = Annotated[int, _Words(size)]
 
 
+@dataclass_transform(frozen_default=True)
 def section(cls: type[S]) -> type[S]:
     """A frozen dataclass that takes no other keys than its own when it is read from a file."""
     made = dataclass(frozen=True)(cls)
@@ -140,6 +141,96 @@ class ToolSection:
     rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
 
 
+Scalar = str | int | float | bool
+
+Word = str | tuple[str | tuple[str | tuple[str, ...], ...], ...]
+"""One word of a command line, or a group of words that is left out when a parameter in it is."""
+
+
+@section
+class ParameterSection:
+    """`[command.NAME] params.NAME`: one parameter of a command."""
+
+    type: Annotated[
+        Literal["string", "integer", "number", "boolean", "enum", "path", "array", "date"], "What a value is."
+    ] = "string"
+    description: Annotated[str, "What it means, for the model."] = ""
+    default: Annotated[Scalar | tuple[Scalar, ...] | None, "The value when it is left out."] = None
+    optional: Annotated[bool, "It may be left out, and its words with it."] = False
+    minimum: Annotated[float | None, "The least number."] = None
+    maximum: Annotated[float | None, "The greatest number."] = None
+    min_length: Annotated[int | None, "The fewest characters."] = None
+    max_length: Annotated[int | None, "The most characters."] = None
+    pattern: Annotated[str | None, "A regular expression that every text must match."] = None
+    choices: Annotated[tuple[str | int, ...], "The only values, of an enum or of an array's items."] = ()
+    items: Annotated[Literal["string", "integer", "number", "path", "date"], "What an array's items are."] = "string"
+    min_items: Annotated[int | None, "The fewest items of an array."] = None
+    max_items: Annotated[int | None, "The most items of an array."] = None
+    must_exist: Annotated[bool, "A path must exist."] = False
+    within: Annotated[str, "The folder that a path must be in, symbolic links followed."] = ""
+    flag: Annotated[str, "The word that stands for true (boolean), or is repeated (integer)."] = ""
+    off_flag: Annotated[str, "The word that stands for false."] = ""
+    bare: Annotated[str, "The word that stands alone when `true` is sent in the place of a value (--color[=WHEN])."] = (
+        ""
+    )
+    dash: Annotated[bool, "A value may begin with a dash where an option could stand."] = False
+
+
+@section
+class EnvSource:
+    """A value of `env` that the file does not hold: another variable's, or a file's first line."""
+
+    variable: Annotated[str, "The variable of the server's own environment."] = ""
+    file: Annotated[str, "The file that holds the value."] = ""
+
+
+@section
+class RunSection(ToolSection):
+    """How a program is run: what `[command.NAME]` and `[program.NAME]` have in common."""
+
+    cwd: Annotated[str, "Working directory. Default: where autotool was started."] = ""
+    env: Annotated[Mapping[str, str | EnvSource], "Variables for the program."] = field(
+        default_factory=dict[str, str | EnvSource]
+    )
+    pass_env: Annotated[tuple[str, ...], "Variables of the server's environment that the program gets too."] = ()
+    success_codes: Annotated[
+        tuple[int, ...] | None, "Exit codes that are answers. Default: 0; grep, diff…: 0 and 1."
+    ] = None
+    output: Annotated[Literal["text", "json", "lines", "csv"], "How standard output is read."] = "text"
+    output_schema: Annotated[Mapping[str, Any] | None, "JSON Schema of what was read from standard output."] = None
+    stderr: Annotated[Literal["on_failure", "always", "never"], "When standard error is shown."] = "on_failure"
+    end_of_options: Annotated[str | None, "The word that ends options: `--`; empty: the program knows none."] = None
+    allow_dangerous: Annotated[tuple[str, ...], "Options that run programs or write files, and are wanted."] = ()
+    pin_program: Annotated[bool, "Refuse to run the program when its file has changed since the start."] = True
+
+
+@section
+class CommandSection(RunSection):
+    """`[command.NAME]`: a command line as a tool."""
+
+    run: Annotated[str | tuple[Word, ...], "The words, with {placeholders}; one text when `shell` is true."] = ()
+    shell: Annotated[bool, "Have `sh -c` read `run`; values then come in variables only."] = False
+    params: Annotated[Mapping[str, ParameterSection], "The parameters, by name."] = field(
+        default_factory=dict[str, ParameterSection]
+    )
+    stdin: Annotated[str, "What standard input holds: `{text}`. Default: nothing."] = ""
+    exclusive: Annotated[tuple[tuple[str, ...], ...], "Parameters of which at most one may be given."] = ()
+    one_required: Annotated[tuple[tuple[str, ...], ...], "Parameters of which one must be given."] = ()
+
+
+@section
+class ProgramSection(RunSection):
+    """`[program.NAME]`: a program that is read by its own help."""
+
+    run: Annotated[tuple[str, ...], "The program, with the words that always stand first."] = ()
+    commands: Annotated[tuple[str, ...], "Globs over subcommands; empty: all."] = ()
+    depth: Annotated[int, Between(0, 4), "How deep subcommands are read; 0: the program itself."] = 1
+    only: Annotated[tuple[str, ...], "Options that are offered; empty: all that are safe."] = ()
+    without: Annotated[tuple[str, ...], "Options that are not offered."] = ()
+    budget: Annotated[Size, "Most bytes of a tool's schema."] = 4000
+    help_file: Annotated[str, "A file with the help text; the program is then not asked."] = ""
+
+
 @section
 class Config:
     """Everything that can be set."""
@@ -149,3 +240,9 @@ class Config:
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
     tool: Annotated[Mapping[str, ToolSection], "Single tools, by name."] = field(default_factory=dict[str, ToolSection])
+    command: Annotated[Mapping[str, CommandSection], "Command lines as tools, by name."] = field(
+        default_factory=dict[str, CommandSection]
+    )
+    program: Annotated[Mapping[str, ProgramSection], "Programs read by their help, by name."] = field(
+        default_factory=dict[str, ProgramSection]
+    )

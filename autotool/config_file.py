@@ -16,13 +16,27 @@ from typing import Any, cast
 
 import pydantic
 
-from autotool.config import Config, DefaultsSection, ServerSection, ToolSection, ToolsSection
+from autotool.config import (
+    CommandSection,
+    Config,
+    DefaultsSection,
+    EnvSource,
+    ParameterSection,
+    ProgramSection,
+    ServerSection,
+    ToolSection,
+    ToolsSection,
+)
 from autotool.errors import ConfigError
 
 ENV_PREFIX = "AUTOTOOL_"
 SECTIONS: dict[str, type[Any]] = {"server": ServerSection, "tools": ToolsSection, "defaults": DefaultsSection}
+NAMED_SECTIONS: dict[str, type[Any]] = {"tool": ToolSection, "command": CommandSection, "program": ProgramSection}
+"""Sections that stand once for each name: `[tool.NAME]`."""
 
 Flags = Mapping[str, Mapping[str, Any]]
+
+_BRANCHES = ("str", "int", "float", "bool", "EnvSource")
 
 _READER = pydantic.TypeAdapter(Config)
 
@@ -92,8 +106,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 def _explained(
     error: pydantic.ValidationError, path: Path | None, text: str, flags: Flags, variables: Mapping[str, Any]
 ) -> ConfigError:
-    first = error.errors(include_url=False)[0]
-    location = [str(step) for step in first["loc"]]
+    # Of the branches of a union the one that got furthest is the one that was meant.
+    first = max(error.errors(include_url=False), key=lambda one: len(one["loc"]))
+    location = _without_branches(first["loc"])
     where = _where(location, path, text, flags, variables)
     name = ".".join(location)
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
@@ -102,6 +117,16 @@ def _explained(
         return ConfigError(f"{where}: `{name}`: {first['msg'].removeprefix('Value error, ')}")
     message = first["msg"].replace("Input should be", "it must be", 1)
     return ConfigError(f"{where}: `{name}`: {message}, not {first['input']!r}")
+
+
+def _without_branches(steps: tuple[int | str, ...]) -> list[str]:
+    """A location without the names of types by which pydantic tells the branches of a union apart."""
+    found: list[str] = []
+    for step in map(str, steps):
+        is_name = bool(found) and found[-1] in ("params", "env")
+        if is_name or not (step in _BRANCHES or step.startswith("tuple[")):
+            found.append(step)
+    return found
 
 
 def _where(location: list[str], path: Path | None, text: str, flags: Flags, variables: Mapping[str, Any]) -> str:
@@ -116,12 +141,22 @@ def _where(location: list[str], path: Path | None, text: str, flags: Flags, vari
 
 
 def _nearest_key(location: list[str]) -> str:
-    owner: Any = Config if len(location) == 1 else ToolSection if location[0] == "tool" else SECTIONS.get(location[0])
+    owner = _owner(location)
     known = [setting.name for setting in dataclasses.fields(owner)] if owner is not None else []
     close = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
     if close:
         return f"Did you mean `{close[0]}`?"
     return "There are " + ", ".join(f"`{key}`" for key in known) + "."
+
+
+def _owner(location: list[str]) -> Any:
+    """The section that would have the key at the end of `location`."""
+    if len(location) == 1:
+        return Config
+    if location[0] in NAMED_SECTIONS:
+        inner = {"params": ParameterSection, "env": EnvSource}.get(location[2]) if len(location) == 5 else None
+        return inner or NAMED_SECTIONS[location[0]]
+    return SECTIONS.get(location[0])
 
 
 def _line_of(location: list[str], text: str) -> int:
@@ -142,4 +177,5 @@ def _is_key(words: str, section: str, location: list[str]) -> bool:
     key = words.partition("=")[0].strip().strip("\"'")
     full = f"{section}.{key}" if section else key
     joined = ".".join(location)
-    return joined == full or joined.startswith(full + ".") or re.sub(r"\.\d+$", "", joined) == full
+    is_part = joined.startswith(full + ".") or full.startswith(joined + ".")
+    return joined == full or is_part or re.sub(r"\.\d+$", "", joined) == full

@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol
 
 ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
 
-TypeOrigin = Literal["annotation", "stub", "typeshed", "docstring", "default", "open"]
+TypeOrigin = Literal["annotation", "stub", "typeshed", "docstring", "default", "config", "help", "program", "open"]
 """Where a parameter's type came from; `open` means that nothing is known and nothing is claimed."""
 
 
@@ -148,6 +148,21 @@ def stated(hints: Hints, by: _Statement, reason: str) -> Hints:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of its calls that a tool brings along; None where the general ones hold.
+
+    Attributes:
+        timeout_s: seconds after which a call is stopped; 0 means no limit.
+        max_output_bytes: the most bytes of text in a result.
+        rate_limit: calls by one caller, as `"5/minute"`; "" means no limit.
+    """
+
+    timeout_s: float | None = None
+    max_output_bytes: int | None = None
+    rate_limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One callable that can be served, as the worker describes it to the front.
 
@@ -166,6 +181,7 @@ class Candidate:
         line: the line of its definition, or 0.
         warnings: what a person should know about it, one sentence each.
         tags: words by which an allowlist can name it.
+        bounds: the bounds of its calls, where they are its own.
     """
 
     key: str
@@ -182,6 +198,7 @@ class Candidate:
     line: int = 0
     warnings: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    bounds: Bounds = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +218,13 @@ class Description:
         candidates: in the order in which the targets and their modules name them.
         refusals: what was left out, with reasons.
         package: name, version and summary of the distribution that was wrapped, each may be "".
+        secrets: what tools were given and must not come out, by the name of its variable; never crosses the link.
     """
 
     candidates: tuple[Candidate, ...]
     refusals: tuple[Refusal, ...] = ()
     package: tuple[str, str, str] = ("", "", "")
+    secrets: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from autotool import __version__
 from autotool.catalog import Catalog
 from autotool.config import Config, DefaultsSection, ToolSection
 from autotool.errors import ConfigError
-from autotool.model import Description, Selection, Target, ToolSpec, stated
+from autotool.model import Bounds, Description, Selection, Target, ToolSpec, stated
 from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
@@ -23,7 +23,7 @@ from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
 from autotool.runtime.launch import WorkerSettings
 from autotool.runtime.ports import Executor
 from autotool.runtime.service import CallLimits, ToolService
-from autotool.runtime.spawn import Launched
+from autotool.runtime.spawn import Launched, discard
 
 if TYPE_CHECKING:
     from autotool.policy.limits import RateLimits
@@ -72,7 +72,27 @@ class Application:
 
 
 def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
-    """What runs the tools: a worker, or this process."""
+    """What runs the tools: a worker or this process for Python, child processes for commands."""
+    parts: list[Executor] = []
+    if plan.targets:
+        parts.append(_python_executor(plan, launched))
+    else:
+        discard(launched)
+    config = plan.config
+    if config.command or config.program:
+        from autotool.runtime.commands import CommandExecutor
+        from autotool.runtime.reading import CommandReader
+
+        reader = CommandReader(config.command, config.program)
+        parts.append(CommandExecutor(reader, in_flight=config.defaults.in_flight, queue=config.defaults.queue))
+    if len(parts) == 1:
+        return parts[0]
+    from autotool.runtime.router import Router
+
+    return Router(parts)
+
+
+def _python_executor(plan: Plan, launched: Launched | None) -> Executor:
     if plan.inline:
         from autotool.runtime.inline import InlineExecutor
 
@@ -93,14 +113,15 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     catalog = catalog_of(description, plan.config, strict=plan.is_configured)
     defaults = plan.config.defaults
     limits = CallLimits(defaults.timeout, defaults.max_output)
-    own = {name: _own_limits(section, limits) for name, section in plan.config.tool.items()}
+    bounds = own_bounds(catalog, plan.config)
+    own = {name: _own_limits(bound, limits) for name, bound in bounds.items()}
     service = ToolService(
         catalog,
         executor,
         limits=limits,
         own_limits=own,
-        rates=_rates(plan.config),
-        redactor=Redactor(secrets=environment_secrets(os.environ)),
+        rates=_rates(plan.config, bounds),
+        redactor=Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)}),
     )
     info = server_info(description, plan)
     server = plan.config.server
@@ -131,8 +152,23 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
     return permitted
 
 
-def _rates(config: Config) -> Callable[[], RateLimits]:
-    own = {name: section.rate_limit for name, section in config.tool.items() if section.rate_limit is not None}
+def own_bounds(catalog: Catalog, config: Config) -> dict[str, Bounds]:
+    """The bounds of single tools: what `[tool.NAME]` says, else what the tool brings along."""
+    found: dict[str, Bounds] = {}
+    for tool in catalog.tools:
+        section, brought = config.tool.get(tool.name, ToolSection()), tool.candidate.bounds
+        bounds = Bounds(
+            brought.timeout_s if section.timeout is None else section.timeout,
+            brought.max_output_bytes if section.max_output is None else section.max_output,
+            brought.rate_limit if section.rate_limit is None else section.rate_limit,
+        )
+        if bounds != Bounds():
+            found[tool.name] = bounds
+    return found
+
+
+def _rates(config: Config, bounds: Mapping[str, Bounds]) -> Callable[[], RateLimits]:
+    own = {name: bound.rate_limit for name, bound in bounds.items() if bound.rate_limit is not None}
 
     def make() -> RateLimits:
         from autotool.policy.limits import RateLimits
@@ -146,10 +182,10 @@ def _rates(config: Config) -> Callable[[], RateLimits]:
     return make
 
 
-def _own_limits(section: ToolSection, limits: CallLimits) -> CallLimits:
+def _own_limits(bounds: Bounds, limits: CallLimits) -> CallLimits:
     return CallLimits(
-        limits.timeout_s if section.timeout is None else section.timeout,
-        limits.max_output_bytes if section.max_output is None else section.max_output,
+        limits.timeout_s if bounds.timeout_s is None else bounds.timeout_s,
+        limits.max_output_bytes if bounds.max_output_bytes is None else bounds.max_output_bytes,
     )
 
 
@@ -176,8 +212,13 @@ def _told(tool: ToolSpec, section: ToolSection | None) -> ToolSpec:
 def server_info(description: Description, plan: Plan) -> ServerInfo:
     """How the server names itself: the config's name, the wrapped distribution's, or the first target's."""
     name, version, summary = description.package
-    fallback = plan.targets[0].location.rpartition("/")[2].removesuffix(".py") if plan.targets else "autotool"
+    fallback = plan.targets[0].location.rpartition("/")[2].removesuffix(".py") if plan.targets else _command_name(plan)
     return ServerInfo(plan.config.server.name or name or fallback, version or __version__, summary)
+
+
+def _command_name(plan: Plan) -> str:
+    names = [*plan.config.command, *plan.config.program]
+    return names[0] if len(names) == 1 else "autotool"
 
 
 def report_start(application: Application) -> None:
@@ -250,7 +291,22 @@ def _warm_up(service: ToolService) -> None:
 
 
 def describe(plan: Plan) -> tuple[Application, asyncio.AbstractEventLoop]:
-    """An application in this process, for the commands that look at tools or run one, and the loop it lives in."""
+    """An application in this process, for the commands that look at tools or run one, and the loop it lives in.
+
+    Raises:
+        OperatorError: it cannot start.
+    """
     loop = asyncio.new_event_loop()
     local = replace(plan, inline=True)
-    return loop.run_until_complete(assemble(local, executor_for(local))), loop
+    executor = executor_for(local)
+    try:
+        return loop.run_until_complete(assemble(local, executor)), loop
+    except BaseException:
+        loop.run_until_complete(executor.stop())
+        raise
+
+
+def close(application: Application, loop: asyncio.AbstractEventLoop) -> None:
+    """End what `describe` started."""
+    loop.run_until_complete(application.executor.stop())
+    loop.close()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import autotool
-from autotool.config import ToolSection
-from autotool.config_file import SECTIONS
+from autotool.config import EnvSource, ParameterSection
+from autotool.config_file import NAMED_SECTIONS, SECTIONS
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "autotool").rglob("*.py"))
@@ -36,8 +36,8 @@ def test_no_room_holds_more_than_one_job(path: Path) -> None:
 
 
 def settings() -> list[str]:
-    found = ["targets", *(f"tool.{setting.name}" for setting in dataclasses.fields(ToolSection))]
-    for section, cls in SECTIONS.items():
+    found = ["targets"]
+    for section, cls in {**SECTIONS, **NAMED_SECTIONS, "params": ParameterSection, "env": EnvSource}.items():
         found += [f"{section}.{setting.name}" for setting in dataclasses.fields(cls)]
     return found
 
@@ -47,7 +47,7 @@ def test_every_setting_is_documented(key: str) -> None:
     assert f"`{key}`" in (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["serve", "list", "show", "call"])
+@pytest.mark.parametrize("command", ["serve", "list", "show", "call", "init"])
 def test_every_option_is_documented(command: str) -> None:
     run = [sys.executable, "-m", "autotool", command, "--help"]
     text = subprocess.run(run, capture_output=True, text=True, check=True).stdout

@@ -10,7 +10,7 @@ from autotool import __version__
 
 app = typer.Typer(
     name="autotool",
-    help="Serve the Python functions you have as tools of the Model Context Protocol.",
+    help="Serve the Python functions and commands you have as tools of the Model Context Protocol.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -35,6 +35,20 @@ Exclude = Annotated[
     typer.Option("--exclude", metavar="GLOB", help="Not functions whose name fits.", show_default=False),
 ]
 Recursive = Annotated[bool, typer.Option("--recursive", help="Also a package's submodules.")]
+Command = Annotated[
+    list[str] | None,
+    typer.Option("--command", metavar="'WORDS'", help="A program, read by its own --help.", show_default=False),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Most bytes of a program's schema. Default: 4kB.", show_default=False),
+]
+ToolWords = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[TARGET] TOOL", help="A target, as for serve, and a name that `list` shows.", show_default=False
+    ),
+]
 ConfigPath = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="Settings. Default: the nearest autotool.toml.", show_default=False),
@@ -55,7 +69,7 @@ def main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Serve the Python functions you have as tools of the Model Context Protocol."""
+    """Serve the Python functions and commands you have as tools of the Model Context Protocol."""
 
 
 @app.command(epilog="Example: autotool serve statistics textwrap")
@@ -78,14 +92,18 @@ def serve(
     inline: Annotated[
         bool, typer.Option("--inline", help="Run the tools in the server's own process, for debugging.")
     ] = False,
+    commands: Command = None,
+    budget: Budget = None,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:
-    """Serve functions: on stdio when standard input is not a terminal, else over HTTP."""
+    """Serve functions and commands: on stdio when standard input is not a terminal, else over HTTP."""
     from autotool.cli import serve as command
     from autotool.cli.plans import Flags, plan_for
 
-    flags = Flags(targets or [], include, exclude, recursive, config, debug, inline, timeout, host, port, uds)
+    flags = Flags(
+        targets or [], include, exclude, recursive, config, debug, inline, timeout, host, port, uds, commands, budget
+    )
     command.run(lambda: plan_for(flags), stdio=stdio, http=http)
 
 
@@ -96,6 +114,8 @@ def list_(
     exclude: Exclude = None,
     recursive: Recursive = False,
     as_json: AsJson = False,
+    commands: Command = None,
+    budget: Budget = None,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:
@@ -103,31 +123,38 @@ def list_(
     from autotool.cli import listing
     from autotool.cli.plans import Flags, plan_for
 
-    listing.run(plan_for(Flags(targets or [], include, exclude, recursive, config, debug)), as_json=as_json)
+    flags = Flags(targets or [], include, exclude, recursive, config, debug, commands=commands, budget=budget)
+    listing.run(plan_for(flags), as_json=as_json)
 
 
 @app.command(epilog="Example: autotool show statistics quantiles")
 def show(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="As for serve.")],
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A name that `list` shows.")],
+    words: ToolWords,
     as_json: AsJson = False,
+    commands: Command = None,
+    budget: Budget = None,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:
     """Show one tool whole: its schema, where each type came from, its hints and the evidence for them."""
     from autotool.cli import showing
-    from autotool.cli.plans import Flags, plan_for
+    from autotool.cli.plans import Flags, asked_for, plan_for
 
-    showing.run(plan_for(Flags([target], config=config, debug=debug)), tool, as_json=as_json)
+    targets, tool, _ = asked_for(words)
+    plan = plan_for(Flags(targets, config=config, debug=debug, commands=commands, budget=budget))
+    showing.run(plan, tool, as_json=as_json)
 
 
 @app.command(epilog="Example: autotool call statistics mean 'data=[1, 2, 3, 4]'")
 def call(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="As for serve.")],
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="A name that `list` shows.")],
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Arguments.", show_default=False)
-    ] = None,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[TARGET] TOOL [NAME=VALUE]...",
+            help="A target, as for serve; a name that `list` shows; arguments.",
+            show_default=False,
+        ),
+    ],
     json_args: Annotated[
         str | None,
         typer.Option(
@@ -141,12 +168,34 @@ def call(
     timeout: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time limit. Default: 60s.", show_default=False)
     ] = None,
+    commands: Command = None,
+    budget: Budget = None,
     config: ConfigPath = None,
     debug: Debug = False,
 ) -> None:
     """Run one tool, checked and shaped as a client would see it. Exit 1 when it fails."""
     from autotool.cli import calling
-    from autotool.cli.plans import Flags, plan_for
+    from autotool.cli.plans import Flags, asked_for, plan_for
 
-    plan = plan_for(Flags([target], config=config, debug=debug, timeout=timeout))
-    calling.run(plan, tool, values or [], json_args, as_json=as_json)
+    targets, tool, values = asked_for(words)
+    flags = Flags(targets, config=config, debug=debug, timeout=timeout, commands=commands, budget=budget)
+    calling.run(plan_for(flags), tool, values, json_args, as_json=as_json)
+
+
+@app.command(epilog="Example: autotool init --command 'git log'")
+def init(
+    commands: Annotated[
+        list[str],
+        typer.Option("--command", metavar="'WORDS'", help="A program, read by its own --help.", show_default=False),
+    ],
+    file: Annotated[
+        str, typer.Option("--file", metavar="FILE", help="The file to write to; - prints.")
+    ] = "autotool.toml",
+    budget: Budget = None,
+    debug: Debug = False,
+) -> None:
+    """Write a program's commands into autotool.toml, for a person to prune and pin."""
+    from autotool.cli import drafting
+    from autotool.cli.plans import Flags
+
+    drafting.run(Flags([], commands=commands, budget=budget, debug=debug), file)

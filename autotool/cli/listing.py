@@ -7,7 +7,7 @@ import json
 from autotool.cli import console
 from autotool.protocol.methods import ServerSettings
 from autotool.protocol.versions import MODERN, revision
-from autotool.server import Application, Plan, describe
+from autotool.server import Application, Plan, close, describe
 
 
 def run(plan: Plan, *, as_json: bool) -> None:
@@ -17,7 +17,7 @@ def run(plan: Plan, *, as_json: bool) -> None:
         OperatorError: a target cannot be read.
     """
     out = console.take_stdout()
-    application, _ = describe(plan)
+    application, loop = describe(plan)
     if as_json:
         out.write(list_json(application) + "\n")
     else:
@@ -29,6 +29,7 @@ def run(plan: Plan, *, as_json: bool) -> None:
         for warning in application.catalog.warnings:
             screen.print(f"[dim]note:[/] {warning}", markup=True, highlight=False, soft_wrap=True)
     out.flush()
+    close(application, loop)
 
 
 def list_json(application: Application) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autotool import settings
-from autotool.errors import TargetError
+from autotool import config, settings
+from autotool.config import ProgramSection
+from autotool.errors import ConfigError, TargetError
 from autotool.introspect.targets import parse_target
 from autotool.server import Plan
 
@@ -27,6 +29,8 @@ class Flags:
     host: str | None = None
     port: int | None = None
     uds: str | None = None
+    commands: Sequence[str] | None = None
+    budget: str | None = None
 
 
 def plan_for(flags: Flags) -> Plan:
@@ -48,11 +52,57 @@ def plan_for(flags: Flags) -> Plan:
             "defaults": {"timeout": flags.timeout},
         },
     )
-    named = tuple(flags.targets) or merged.targets
-    if not named:
+    is_configured = not flags.targets and not flags.commands
+    if not is_configured:
+        # What a person names is served, and nothing else.
+        merged = replace(merged, targets=(), command={}, program=programs_of(flags))
+    targets = tuple(parse_target(text) for text in flags.targets or merged.targets)
+    if not (targets or merged.command or merged.program):
         raise TargetError(
             "nothing to serve was named",
-            hint="Name a module: `autotool serve statistics`, or list `targets` in autotool.toml.",
+            hint="Name a module (`autotool serve statistics`) or a command (`--command 'git log'`), or write an autotool.toml.",
         )
-    targets = tuple(parse_target(text) for text in named)
-    return Plan(merged, targets, inline=flags.inline, debug=flags.debug, is_configured=not flags.targets)
+    return Plan(merged, targets, inline=flags.inline, debug=flags.debug, is_configured=is_configured)
+
+
+def programs_of(flags: Flags) -> dict[str, ProgramSection]:
+    """The sections of the programs that `--command` names.
+
+    Raises:
+        ConfigError: one of them cannot be taken apart into words, or the budget is no size.
+    """
+    try:
+        budget = ProgramSection.budget if flags.budget is None else int(config.size(flags.budget))
+    except ValueError as error:
+        raise ConfigError(f"--budget: {error}") from None
+    found: dict[str, ProgramSection] = {}
+    for text in flags.commands or ():
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise ConfigError(f"--command {text!r}: {error}", hint="Write it as in a shell: 'git log'.") from None
+        if not words:
+            raise ConfigError("--command names no program", hint="For example --command 'git log'.")
+        found[tool_name(words)] = ProgramSection(run=words, budget=budget)
+    return found
+
+
+def tool_name(words: Sequence[str]) -> str:
+    """The name of a command's tool: its words, the program's without folder and ending."""
+    first = Path(words[0]).name
+    stem = first.rpartition(".")[0] or first
+    names = [stem if first.endswith((".sh", ".py", ".exe", ".pl", ".rb", ".js")) else first]
+    names += [word for word in words[1:] if not word.startswith("-")]
+    return "_".join(names)
+
+
+def asked_for(words: Sequence[str]) -> tuple[list[str], str, list[str]]:
+    """`[TARGET] TOOL [NAME=VALUE]...`, as `show` and `call` take it: targets, the tool's name, and the values.
+
+    Raises:
+        ConfigError: no tool is named.
+    """
+    names = [word for word in words[:2] if "=" not in word]
+    if not names:
+        raise ConfigError("no tool is named", hint="`autotool list` shows the names.")
+    return list(names[:-1]), names[-1], list(words[len(names) :])

@@ -15,8 +15,15 @@ from autotool.cli.plans import Flags, plan_for
 from autotool.errors import OperatorError
 
 _SWITCHES = {"--stdio": "stdio", "--http": "http", "--recursive": "recursive", "--inline": "inline", "--debug": "debug"}
-_VALUES = {"--host": "host", "--port": "port", "--uds": "uds", "--timeout": "timeout", "--config": "config"}
-_LISTS = {"--include": "include", "--exclude": "exclude"}
+_VALUES = {
+    "--host": "host",
+    "--port": "port",
+    "--uds": "uds",
+    "--timeout": "timeout",
+    "--config": "config",
+    "--budget": "budget",
+}
+_LISTS = {"--include": "include", "--exclude": "exclude", "--command": "commands"}
 
 
 def read_serve(arguments: Sequence[str]) -> tuple[Flags, bool, bool] | None:

@@ -15,13 +15,22 @@ from autotool.cli.finding import find
 from autotool.model import Candidate, Hints, Parameter
 from autotool.protocol.toolwire import tool_object
 from autotool.protocol.versions import MODERN, revision
-from autotool.server import Plan, describe
+from autotool.server import Plan, close, describe
 
 _HINTS = {
     "read_only": "readOnlyHint",
     "destructive": "destructiveHint",
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
+}
+
+_ORIGINS = {
+    "open": "nothing says",
+    "default": "its default",
+    "stub": "a stub file",
+    "config": "the config",
+    "help": "its help text",
+    "program": "the program",
 }
 
 
@@ -32,7 +41,7 @@ def run(plan: Plan, name: str, *, as_json: bool) -> None:
         OperatorError: there is no such tool, or the target cannot be read.
     """
     out = console.take_stdout()
-    application, _ = describe(plan)
+    application, loop = describe(plan)
     tool = find(application.catalog, name)
     modern = revision(MODERN)
     assert modern is not None  # it is in the table
@@ -41,6 +50,7 @@ def run(plan: Plan, name: str, *, as_json: bool) -> None:
     else:
         console.console_for(out).print(_page(tool.name, tool.candidate))
     out.flush()
+    close(application, loop)
 
 
 def _page(name: str, candidate: Candidate) -> Group:
@@ -87,9 +97,7 @@ def _parameters(parameters: tuple[Parameter, ...]) -> Table:
 
 
 def _origin(parameter: Parameter) -> str:
-    return {"open": "nothing says", "default": "its default", "stub": "a stub file"}.get(
-        parameter.type_origin, parameter.type_origin
-    )
+    return _ORIGINS.get(parameter.type_origin, parameter.type_origin)
 
 
 def _hints(hints: Hints) -> Table:

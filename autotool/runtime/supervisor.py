@@ -15,6 +15,7 @@ from autotool.errors import DeadlineExceeded, OperatorError, Overloaded, WorkerD
 from autotool.model import Description, Invocation, Outcome
 from autotool.runtime import logs
 from autotool.runtime.launch import WorkerSettings, launch
+from autotool.runtime.slots import Slots
 from autotool.runtime.spawn import Launched
 from autotool.runtime.worker_link import Report, WorkerLink, death_text
 from autotool.runtime.zygote_link import ZygoteLink
@@ -49,9 +50,7 @@ class WorkerExecutor:
     ) -> None:
         self._settings = settings
         self._launched = launched
-        self._slots = asyncio.Semaphore(in_flight)
-        self._queue = queue
-        self._queued = 0
+        self._slots = Slots(in_flight, queue)
         self._grace_s = grace_s
         self._zygote: ZygoteLink | None = None
         self._worker: WorkerLink | None = None
@@ -78,27 +77,8 @@ class WorkerExecutor:
             WorkerDied: the process that ran it ended.
             Overloaded: too many calls are waiting already.
         """
-        timeout = invocation.timeout_s or None
-        if self._slots.locked():
-            await self._queue_for_slot(invocation)
-        else:
-            await self._slots.acquire()
-        try:
-            return await self._run(invocation, report, timeout)
-        finally:
-            self._slots.release()
-
-    async def _queue_for_slot(self, invocation: Invocation) -> None:
-        if self._queued >= self._queue:
-            raise Overloaded("The server is busy and its queue is full. Try again in a few seconds.")
-        self._queued += 1
-        try:
-            async with asyncio.timeout(invocation.timeout_s or None):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise Overloaded(f"No place became free within {invocation.timeout_s:g} s. Try again later.") from None
-        finally:
-            self._queued -= 1
+        async with self._slots.taken(invocation.timeout_s):
+            return await self._run(invocation, report, invocation.timeout_s or None)
 
     async def _run(self, invocation: Invocation, report: Report | None, timeout: float | None) -> Outcome:
         worker = await self._ready_worker()

@@ -9,7 +9,7 @@ from pydantic_core import from_json, to_json
 
 from autotool import errors
 from autotool.errors import OperatorError
-from autotool.model import Candidate, Description, Evidence, Hints, Invocation, Parameter, Progress, Refusal
+from autotool.model import Bounds, Candidate, Description, Evidence, Hints, Invocation, Parameter, Progress, Refusal
 
 _OPERATOR_ERRORS: dict[str, type[OperatorError]] = {
     cls.__name__: cls for cls in (errors.OperatorError, errors.ConfigError, errors.TargetError, errors.TransportError)
@@ -41,6 +41,7 @@ def _candidate(plain: dict[str, Any]) -> Candidate:
         "hints": Hints(**stated),
         "warnings": tuple(plain["warnings"]),
         "tags": tuple(plain["tags"]),
+        "bounds": Bounds(**plain["bounds"]),
     }
     return Candidate(**known)
 

@@ -1,0 +1,1 @@
+"""Command lines as tools: what may stand on them, and how values are written into them."""
