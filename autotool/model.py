@@ -37,6 +37,7 @@ class Target:
         is_file: whether `location` is a path.
         attribute: the dotted path after the colon, or "" for the whole module.
         is_factory: whether the attribute is called, without arguments, for the object to serve (`pkg.mod:make()`).
+        is_script: whether `location` is the name of a console script (`script:black`).
     """
 
     text: str
@@ -44,6 +45,7 @@ class Target:
     is_file: bool = False
     attribute: str = ""
     is_factory: bool = False
+    is_script: bool = False
 
 
 @dataclass(frozen=True, slots=True)

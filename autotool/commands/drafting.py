@@ -9,7 +9,8 @@ from typing import Any
 from autotool.commands.form import UNSET, Form, Operand, Option, Style, Value
 from autotool.config import CommandSection, ParameterSection
 
-_STOPS: dict[Style, str] = {"getopt": "--", "git": "--end-of-options", "argparse": "--", "click": "--", "other": ""}
+STOPS: dict[Style, str] = {"getopt": "--", "git": "--end-of-options", "argparse": "--", "click": "--", "other": ""}
+"""The word that ends the options, by the way in which a program takes its words apart."""
 _ALWAYS_STOPPED: tuple[Style, ...] = ("argparse", "click")
 """Programs of which `--` before operands is certain, and needed: an option with any number of values would swallow them."""
 
@@ -67,7 +68,7 @@ def draft(form: Form, words: Sequence[str], options: Iterable[Option]) -> tuple[
     section = CommandSection(
         run=tuple(made.run),
         params=made.params,
-        end_of_options=_STOPS[form.style],
+        end_of_options=STOPS[form.style],
         exclusive=tuple(group for group in groups if len(group) > 1),
         one_required=tuple(group for group in needed if group),
     )

@@ -121,6 +121,7 @@ class Form:
         exclusive: groups of parameter names of which at most one may be given.
         one_required: those of `exclusive` of which one must be given.
         unread: lines that look like options or usage but could not be read; they are left out, not guessed.
+        file_signs: signs behind which the program would read a file of words (argparse's `fromfile_prefix_chars`).
         is_confident: whether this describes the program; if not, only a list of arguments can be offered.
     """
 
@@ -132,4 +133,5 @@ class Form:
     one_required: tuple[tuple[str, ...], ...] = ()
     style: Style = "other"
     unread: tuple[str, ...] = ()
+    file_signs: str = ""
     is_confident: bool = True

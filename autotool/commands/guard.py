@@ -28,6 +28,7 @@ class Guard:
         program: its path.
         words: its name and the words that always follow it.
         stop: the word that ends its options, put in where a value needs it; "" where it knows none.
+        file_signs: signs behind which the program reads a file of words.
         allowed: dangerous options that a caller may send where any option may be sent.
     """
 
@@ -35,6 +36,7 @@ class Guard:
     words: tuple[str, ...]
     stop: str = ""
     allowed: tuple[str, ...] = ()
+    file_signs: str = ""
 
     def argv(self, pieces: Sequence[Piece], template: Template) -> list[str]:
         """The words after the program.
@@ -85,6 +87,8 @@ class Guard:
         if not name:
             return ""
         sign = expanded_sign(self.words, text) if piece.leads else ""
+        if self.file_signs and text[:1] in self.file_signs:
+            sign = text[:1]
         if sign:
             return f"`{name}`: begins with `{sign}`, behind which `{self.words[0]}` would read a file or a command"
         if piece.is_embedded and ("\n" in text or "\r" in text):

@@ -99,7 +99,8 @@ class Table:
     def _other(self, line: str, indent: int) -> None:
         row = _OPERAND_ROW.match(line)
         if row:
-            self._operand = parameter_name(row.group("name"))
+            # Behind its name a box has its type (`name TEXT`).
+            self._operand = parameter_name(re.sub(r"\s+[A-Z]{3,}.*$", "", row.group("name")))
             self.operands[self._operand] = row.group("said")
         elif self._operand and indent > 8:
             self.operands[self._operand] += " " + line.strip()

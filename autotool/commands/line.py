@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -178,15 +179,39 @@ def build_line(
     )
 
 
-def line_of(form: Form, subject: str, origin: TypeOrigin = "program") -> CommandLine:
-    """The command line of a form, all its options offered but the dangerous ones.
+def line_of(levels: Sequence[tuple[str, Form]], subject: str) -> CommandLine:
+    """The words after a program's name, for one of its commands, all options offered.
+
+    Args:
+        levels: the program's name and its form, then each word of the command with its form, whose options stand behind it.
 
     Raises:
-        ConfigError: the form contradicts itself.
+        ConfigError: a form contradicts itself.
     """
-    safe = [option for option in form.options if not option.danger]
-    section, own_defaults = drafting.draft(form, (subject,), safe)
-    return build_line(section, subject, subject, origin, own_defaults)
+    made = drafting.Draft(run=[levels[0][0]])
+    exclusive: list[tuple[str, ...]] = []
+    needed: list[tuple[str, ...]] = []
+    last = levels[-1][1]
+    taken = {one.name for one in (*last.options, *last.operands)}
+    for place, (word, form) in enumerate(levels):
+        if place:
+            made.run.append(word)
+        for option in form.options:
+            name = option.name if form is last or option.name not in taken else f"{levels[place][0]}_{option.name}"
+            taken.add(name)
+            made.option(dataclasses.replace(option, name=name), form.style)
+        exclusive.extend(form.exclusive)
+        needed.extend(form.one_required)
+    made.operands(last.operands, last.style)
+    section = CommandSection(
+        run=tuple(made.run),
+        params=made.params,
+        end_of_options=drafting.STOPS[last.style],
+        exclusive=tuple(exclusive),
+        one_required=tuple(needed),
+    )
+    line = build_line(section, subject, subject, "program", made.own_defaults)
+    return dataclasses.replace(line, guard=dataclasses.replace(line.guard, file_signs=last.file_signs))
 
 
 def _used_elsewhere(section: CommandSection) -> set[str]:

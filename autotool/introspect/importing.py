@@ -18,17 +18,24 @@ from types import ModuleType
 from typing import Any
 
 from autotool.errors import TargetError
+from autotool.introspect.reached import LIBRARIES, Reached, intercepted
 from autotool.model import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A target that was imported: its module, the object it names, and the dotted path to that object ("" for the module)."""
+    """A target that was imported: its module, the object it names, and the dotted path to that object ("" for the module).
+
+    Attributes:
+        reached: where a script reads its command line while it is imported, what it would read it with; what stands behind
+            that line has not been run.
+    """
 
     target: Target
     module: ModuleType
     value: Any
     path: str
+    reached: Reached | None = None
 
 
 def load(target: Target) -> Loaded:
@@ -37,7 +44,11 @@ def load(target: Target) -> Loaded:
     Raises:
         TargetError: it does not exist, or its import fails; the hint has the nearest names.
     """
-    module = load_file(target) if target.is_file else load_module(target.location)
+    found: Reached | None = None
+    if target.is_file:
+        module, found = _load_file(target)
+    else:
+        module = load_module(target.location)
     value: Any = module
     done: list[str] = []
     for name in target.attribute.split(".") if target.attribute else ():
@@ -45,7 +56,7 @@ def load(target: Target) -> Loaded:
         done.append(name)
     if target.is_factory:
         value = _make(value, target)
-    return Loaded(target, module, value, target.attribute)
+    return Loaded(target, module, value, target.attribute, found)
 
 
 def _attribute(owner: Any, name: str, target: Target, done: list[str]) -> Any:
@@ -87,18 +98,44 @@ def load_module(name: str) -> ModuleType:
         raise _import_failed(name, error) from error
 
 
-def load_file(target: Target) -> ModuleType:
-    """Import a file as a module named after it, with its folder first on `sys.path` while it is imported.
+def unrun(target: Target) -> ModuleType:
+    """A module that stands for one that is to be run and not imported: it has its name and its file.
 
     Raises:
-        TargetError: there is no such file, or its import fails.
+        TargetError: there is no such module or file.
     """
+    if target.is_file:
+        path = _existing(target)
+        made = ModuleType(path.stem)
+        made.__file__ = str(path)
+        return made
+    try:
+        spec = importlib.util.find_spec(target.location)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise TargetError(f"there is no module `{target.location}`", hint=_near_modules(target.location))
+    made = ModuleType(target.location)
+    made.__file__, made.__spec__ = spec.origin or "", spec
+    return made
+
+
+def _existing(target: Target) -> Path:
     path = Path(target.location).expanduser()
     if not path.is_file():
         folder = path.parent if path.parent.is_dir() else Path()
         near = nearest(path.name, (other.name for other in folder.glob("*.py")))
         raise TargetError(f"there is no file `{target.location}`", hint=near)
-    path = path.resolve()
+    return path.resolve()
+
+
+def _load_file(target: Target) -> tuple[ModuleType, Reached | None]:
+    """Import a file as a module named after it, with its folder first on `sys.path` while it is imported.
+
+    Raises:
+        TargetError: there is no such file, or its import fails.
+    """
+    path = _existing(target)
     name = _module_name(path)
     _forget_namesakes(path.parent)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -107,12 +144,20 @@ def load_file(target: Target) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with folder_on_path(path.parent):
+        with folder_on_path(path.parent), intercepted(_libraries(path)):
             spec.loader.exec_module(module)
+    except Reached as found:
+        return module, found
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _import_failed(target.location, error) from error
-    return module
+    return module, None
+
+
+def _libraries(path: Path) -> tuple[str, ...]:
+    """The libraries that read command lines and that a file speaks of; no other is imported for its sake."""
+    text = path.read_bytes()
+    return tuple(name for name in LIBRARIES if name.encode() in text)
 
 
 _script_folders: set[str] = set()

@@ -7,16 +7,21 @@ import re
 from autotool.errors import TargetError
 from autotool.model import Target
 
+_SCRIPT = re.compile(r"script:(?P<name>[\w.+-]+)|(?P<bare>\w+(?:-\w+)+)")
+"""A console script; a name with a dash can be nothing else."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def parse_target(text: str) -> Target:
-    """Read `pkg.mod`, `pkg.mod:name`, `pkg.mod:make()`, `./file.py` or `./file.py:name`.
+    """Read `pkg.mod`, `pkg.mod:name`, `pkg.mod:make()`, `./file.py`, `./file.py:name` or `script:name`.
 
     Raises:
         TargetError: the text is none of these.
     """
     words = text.strip()
+    script = _SCRIPT.fullmatch(words)
+    if script is not None:
+        return Target(text, script.group("name") or script.group("bare"), is_script=True)
     location, colon, attribute = words.rpartition(":") if _has_attribute(words) else (words, "", "")
     is_factory = attribute.endswith("()")
     attribute = attribute.removesuffix("()").strip()
@@ -38,5 +43,5 @@ def _has_attribute(words: str) -> bool:
 def _not_a_target(text: str) -> TargetError:
     return TargetError(
         f"`{text}` is not a target",
-        hint="Name a module (`pkg.mod`), something in it (`pkg.mod:name`), or a file (`./file.py`).",
+        hint="Name a module (`pkg.mod`), something in it (`pkg.mod:name`), a file (`./file.py`) or a console script (`script:name`).",
     )

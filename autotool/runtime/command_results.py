@@ -14,10 +14,10 @@ from pydantic_core import to_json
 
 from autotool.commands.command import Command
 from autotool.model import Invocation, Outcome
-from autotool.runtime.process import MAX_DISCARDED_BYTES, Finished, Kept
+from autotool.runtime.process import Finished
 from autotool.schema.conformity import mismatch
 from autotool.worker import media
-from autotool.worker.jsonable import clean_text
+from autotool.worker.kept import MAX_DISCARDED_BYTES
 from autotool.worker.outcomes import error_outcome
 
 _MAX_ROWS = 100_000
@@ -30,12 +30,12 @@ def shape(finished: Finished, command: Command, invocation: Invocation) -> Outco
     """
     if finished.errno is not None:
         return error_outcome(_not_started(finished, command), error_type="NotStarted")
-    text = text_of(finished.stdout)
+    text = finished.stdout.text
     if finished.exit_code in command.success_codes and not finished.stopped:
         return _success(finished, text, command)
     said = _ending(finished, invocation)
     parts = [text.rstrip("\n")] if text.strip() else []
-    stderr = text_of(finished.stderr)
+    stderr = finished.stderr.text
     if stderr.strip() and command.section.stderr != "never":
         parts.append(f"[stderr]\n{stderr.rstrip()}")
     parts.append(f"[{said}]")
@@ -59,18 +59,6 @@ def shape(finished: Finished, command: Command, invocation: Invocation) -> Outco
     )
 
 
-def text_of(kept: Kept) -> str:
-    """A stream as text: UTF-8, other bytes replaced; where it was too long its head and tail, cut at line ends."""
-    if kept.is_whole:
-        return clean_text(kept.head.decode("utf-8", "replace"))
-    head = kept.head.decode("utf-8", "ignore")
-    tail = kept.tail.decode("utf-8", "ignore")
-    head = head[: head.rfind("\n") + 1] or head + "\n"
-    tail = tail.partition("\n")[2] or tail
-    left_out = kept.total - len(head.encode()) - len(tail.encode())
-    return clean_text(f"{head}[… truncated: {left_out} of {kept.total} bytes are left out here …]\n{tail}")
-
-
 def _success(finished: Finished, text: str, command: Command) -> Outcome:
     section, code = command.section, finished.exit_code
     facts: dict[str, Any] = {"exit_code": code, "output": text}
@@ -90,7 +78,7 @@ def _success(finished: Finished, text: str, command: Command) -> Outcome:
             )
         facts["output"] = parsed
     shown = text if text.strip() else f"[exit code {code}, no output]"
-    stderr = text_of(finished.stderr)
+    stderr = finished.stderr.text
     if section.stderr == "always" and stderr.strip():
         facts["stderr"] = stderr
         shown = f"{shown.rstrip(chr(10))}\n[stderr]\n{stderr.rstrip()}"

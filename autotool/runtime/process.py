@@ -7,65 +7,14 @@ import contextlib
 import os
 import socket
 import tempfile
-from collections import deque
 from dataclasses import dataclass, field
 
 from autotool.runtime.keepers import Keepers, Request, end
-
-MAX_DISCARDED_BYTES = 64 * 1024 * 1024
-"""How much more than is kept a program may print before it is ended."""
+from autotool.worker.kept import Kept
 
 _DRAIN_S = 1.0
 _END_ANSWER_S = 0.25
 _STDERR_BYTES = 64_000
-
-
-class Kept(asyncio.Protocol):
-    """The head and the tail of a stream, at most `limit` bytes; what lies between is only counted."""
-
-    def __init__(self, limit: int) -> None:
-        self._half = max(limit // 2, 1)
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
-        self.total = 0
-        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.flooded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def data_received(self, data: bytes) -> None:
-        """Keep what there is room for."""
-        self.total += len(data)
-        room = self._half - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
-        if data:
-            self._tail.append(data)
-            self._tail_bytes += len(data)
-            while self._tail_bytes - len(self._tail[0]) >= self._half:
-                self._tail_bytes -= len(self._tail.popleft())
-        if self.total > 2 * self._half + MAX_DISCARDED_BYTES and not self.flooded.done():
-            self.flooded.set_result(None)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The stream has ended."""
-        if not self.ended.done():
-            self.ended.set_result(None)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing had to be left out."""
-        return self.total <= 2 * self._half
-
-    @property
-    def head(self) -> bytes:
-        """The first bytes: all of them where nothing was left out."""
-        return bytes(self._head) + b"".join(self._tail) if self.is_whole else bytes(self._head)
-
-    @property
-    def tail(self) -> bytes:
-        """The last bytes, where some between were left out."""
-        return b"" if self.is_whole else b"".join(self._tail)[-self._half :]
 
 
 @dataclass(frozen=True, slots=True)

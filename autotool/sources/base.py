@@ -38,3 +38,29 @@ class Discovery:
     tools: tuple[BoundTool, ...]
     refusals: tuple[Refusal, ...] = ()
     package: tuple[str, str, str] = ("", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """A program in this process has ended. What it printed was captured.
+
+    Attributes:
+        said: what `sys.exit()` was given, where that was words.
+    """
+
+    code: int
+    said: str = ""
+
+    @classmethod
+    def by(cls, error: SystemExit) -> Exited:
+        """The end by `sys.exit()`: nothing is 0, a number itself, and words are 1 (as Python does)."""
+        if error.code is None:
+            return cls(0)
+        return cls(error.code) if isinstance(error.code, int) else cls(1, str(error.code))
+
+
+@dataclass(frozen=True, slots=True)
+class Subprogram:
+    """A program that is to be run as a process of its own; the worker does it."""
+
+    argv: tuple[str, ...]

@@ -72,6 +72,8 @@ def is_function(value: Any) -> bool:
     if inspect.isroutine(value) or isinstance(value, functools.partial) or hasattr(value, "__wrapped__"):
         return True
     home = type(value).__module__
+    if home.partition(".")[0] in ("click", "typer", "rich_click"):
+        return False
     return home not in ("typing", "typing_extensions", "types", "unittest.mock")
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from autotool.errors import SignatureError, TargetError
-from autotool.introspect import importing
+from autotool.introspect import importing, scripts
 from autotool.introspect.importing import Loaded, one_line
 from autotool.model import Refusal, Selection, Target
 from autotool.schema.notjson import importable
-from autotool.sources import members
+from autotool.sources import members, program
 from autotool.sources.base import BoundTool, Discovery
 from autotool.sources.functions import bound_tool
 from autotool.sources.members import Member
+from autotool.sources.program_base import Program
 
 
 def discover(targets: Sequence[Target], selection: Selection) -> Discovery:
@@ -32,20 +33,73 @@ def discover(targets: Sequence[Target], selection: Selection) -> Discovery:
     refusals: list[Refusal] = []
     package = ("", "", "")
     for target in targets:
-        loaded = importing.load(target)
-        package = package if package[0] else _distribution(loaded.module)
-        for member in _members(loaded, selection, refusals):
-            if not _is_wanted(member, selection):
-                continue
-            try:
-                tool = bound_tool(member)
-            except SignatureError as error:
-                refusals.append(Refusal(f"{member.module}:{member.path}", error.reason, error.hint))
-            else:
-                tools.setdefault(tool.candidate.key, tool)
+        found, named = _of_target(target, selection, refusals)
+        package = package if package[0] else named
+        for tool in found:
+            tools.setdefault(tool.candidate.key, tool)
     if not tools:
         raise _nothing(targets, selection, refusals)
     return Discovery(tuple(tools.values()), tuple(refusals), package)
+
+
+def _of_target(
+    target: Target, selection: Selection, refusals: list[Refusal]
+) -> tuple[list[BoundTool], tuple[str, str, str]]:
+    """The tools behind one target, and the distribution it belongs to."""
+    if target.is_script or (_is_bare(target) and program.is_console_script(target.location)):
+        script = scripts.load(target.location)
+        loaded = Loaded(target, sys.modules[script.module], script.value, script.name)
+        return _of_program(program.of_script(script), loaded, selection, refusals), script.package
+    if target.attribute == "__main__":
+        loaded = Loaded(target, importing.unrun(target), None, "")
+        return _of_program(program.of_main(loaded), loaded, selection, refusals), _distribution(loaded.module)
+    loaded = importing.load(target)
+    if loaded.reached is not None and not loaded.path:
+        found = _of_program(program.of_reached(loaded.reached, loaded), loaded, selection, refusals)
+    elif loaded.path and program.is_program(loaded.value):
+        found = _of_program(program.of_value(loaded.value, loaded), loaded, selection, refusals)
+    else:
+        found = _of_members(_members(loaded, selection, refusals), selection, refusals)
+        if not loaded.path:
+            for value in program.commands_in(loaded.module):
+                found += _of_program(program.of_value(value, loaded), loaded, selection, refusals)
+    return found, _distribution(loaded.module)
+
+
+def _is_bare(target: Target) -> bool:
+    return not (target.is_file or target.attribute or target.is_factory)
+
+
+def _of_program(found: Program | Any, loaded: Loaded, selection: Selection, refusals: list[Refusal]) -> list[BoundTool]:
+    """The tools of a program; a `fire` component is served as the Python that it is."""
+    module = loaded.module.__name__
+    if isinstance(found, Program):
+        tools = program.tools_of(found, module, loaded.path or loaded.target.attribute, refusals)
+        return [tool for tool in tools if _is_wanted((tool.candidate.name, tool.candidate.key), selection)]
+    if inspect.isclass(found):
+        found = _instance(found, loaded.target.text)
+    if members.is_function(found):
+        path = getattr(found, "__qualname__", "") or loaded.path
+        function = cast("Callable[..., Any]", found)
+        return _of_members([Member(path.rpartition(".")[2], module, path, function)], selection, refusals)
+    if isinstance(found, Mapping):
+        items = [(str(name), value) for name, value in cast("Mapping[Any, Any]", found).items()]
+        named = [Member(name, module, name, value) for name, value in items if members.is_function(value)]
+        return _of_members(named, selection, refusals)
+    inner = members.of_module(found, module) if inspect.ismodule(found) else members.of_object(found, module, "")
+    return _of_members(inner, selection, refusals)
+
+
+def _of_members(found: Iterable[Member], selection: Selection, refusals: list[Refusal]) -> list[BoundTool]:
+    tools: list[BoundTool] = []
+    for member in found:
+        if not _is_wanted((member.name, member.path, f"{member.module}.{member.path}"), selection):
+            continue
+        try:
+            tools.append(bound_tool(member))
+        except SignatureError as error:
+            refusals.append(Refusal(f"{member.module}:{member.path}", error.reason, error.hint))
+    return tools
 
 
 def _members(loaded: Loaded, selection: Selection, refusals: list[Refusal]) -> Iterator[Member]:
@@ -136,8 +190,7 @@ def _has_instance_methods(cls: type[Any]) -> bool:
     )
 
 
-def _is_wanted(member: Member, selection: Selection) -> bool:
-    names = (member.name, member.path, f"{member.module}.{member.path}")
+def _is_wanted(names: Sequence[str], selection: Selection) -> bool:
     if selection.include and not _matches(names, selection.include):
         return False
     return not _matches(names, selection.exclude)

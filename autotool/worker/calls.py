@@ -11,8 +11,8 @@ from typing import Any
 
 from autotool.errors import ArgumentError
 from autotool.model import Invocation, Outcome, Progress
-from autotool.sources.base import BoundTool
-from autotool.worker import capture, results
+from autotool.sources.base import BoundTool, Exited, Subprogram
+from autotool.worker import capture, exits, results
 from autotool.worker.binding import bind
 from autotool.worker.capture import Captured
 from autotool.worker.outcomes import error_outcome
@@ -91,7 +91,7 @@ class Runner:
             value = tool.function(*bound.args, **bound.kwargs)
             if _getpid() != self._pid:
                 _exit(0)  # the function forked: this is the child, and the call belongs to the parent
-            if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
+            if isinstance(value, Subprogram) or inspect.isawaitable(value) or hasattr(value, "__aiter__"):
                 return _Unfinished(value)
             return _shape(value, tool, invocation, captured)
         except ArgumentError as error:
@@ -123,6 +123,8 @@ class Runner:
 
     async def _finish(self, tool: BoundTool, value: Any, invocation: Invocation, captured: Captured) -> Outcome:
         try:
+            if isinstance(value, Subprogram):
+                return await exits.run(value, invocation.max_output_bytes)
             settled = await results.settle(value)
             return _shape(settled, tool, invocation, captured)
         except BaseException as error:
@@ -146,6 +148,8 @@ def _is_cancelled() -> bool:
 
 
 def _shape(value: Any, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome:
+    if isinstance(value, Exited):
+        return exits.ended(value, captured.text, captured.errors.text, invocation.max_output_bytes)
     return results.shape(value, tool.result, max_output_bytes=invocation.max_output_bytes, captured=captured.text)
 
 

@@ -13,9 +13,10 @@ MAX_CAPTURED_CHARS = 100_000
 class Captured:
     """The text that one call printed, bounded: what comes after `MAX_CAPTURED_CHARS` is only counted."""
 
-    __slots__ = ("_parts", "_room", "left_out")
+    __slots__ = ("_errors", "_parts", "_room", "left_out")
 
     def __init__(self) -> None:
+        self._errors: Captured | None = None
         self._parts: list[str] = []
         self._room = MAX_CAPTURED_CHARS
         self.left_out = 0
@@ -27,6 +28,13 @@ class Captured:
             self._parts.append(kept)
         self._room -= len(kept)
         self.left_out += len(text) - len(kept)
+
+    @property
+    def errors(self) -> Captured:
+        """What went to standard error."""
+        if self._errors is None:
+            self._errors = Captured()
+        return self._errors
 
     @property
     def text(self) -> str:
@@ -43,7 +51,7 @@ class Stream(io.TextIOBase):
 
     Args:
         log: where the text goes as well; file descriptor 2 of the process.
-        keeps: whether a call's text is kept (standard output is, standard error only passes on).
+        keeps: whether this is standard output, which may be a call's answer; else it is standard error.
     """
 
     def __init__(self, log: TextIO, *, keeps: bool) -> None:
@@ -82,10 +90,9 @@ class Stream(io.TextIOBase):
         """Keep and pass on `text`; never raises for what the log cannot take."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - foreign callers
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if self._keeps:
-            captured = current.get()
-            if captured is not None:
-                captured.add(text)
+        captured = current.get()
+        if captured is not None:
+            (captured if self._keeps else captured.errors).add(text)
         try:
             self._log.write(text)
             self._log.flush()
