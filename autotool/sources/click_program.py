@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import types
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +24,7 @@ _TYPES: dict[str, ValueType] = {
     "float range": "number",
     "boolean": "boolean",
 }
+_ANNOTATED: dict[Any, ValueType] = {int: "integer", float: "number", bool: "boolean"}
 
 
 def is_command(value: Any) -> bool:
@@ -96,6 +99,8 @@ def _form(command: Any, context: Any) -> Form:
 
 def _only_tells(parameter: Any) -> bool:
     """`--version` and its like: they print and exit."""
+    if {"--install-completion", "--show-completion"} & set(parameter.opts):
+        return True
     is_flag = getattr(parameter, "is_flag", False) or getattr(parameter, "count", False)
     return bool(is_flag and parameter.is_eager and not parameter.expose_value)
 
@@ -105,8 +110,7 @@ def _option(parameter: Any) -> Option:
     negatives = tuple(parameter.secondary_opts)
     is_switch = bool(parameter.is_flag) or bool(parameter.count)
     prompted = bool(parameter.prompt) and bool(getattr(parameter, "prompt_required", True))
-    composite = bool(getattr(parameter.type, "is_composite", False))
-    words = _words(parameter, composite=composite) if parameter.nargs != 1 and not is_switch else ()
+    words = _words(parameter) if parameter.nargs != 1 and not is_switch else ()
     several = parameter.multiple and not is_switch
     return Option(
         name=_name(flags),
@@ -146,14 +150,33 @@ def _name(flags: tuple[str, ...]) -> str:
     return name if name and not name[0].isdigit() else f"opt_{name}"
 
 
-def _words(parameter: Any, *, composite: bool) -> tuple[Value, ...]:
-    if composite:
+def _words(parameter: Any) -> tuple[Value, ...]:
+    described = getattr(parameter, "type_descriptor", None)
+    if described is not None and typing.get_origin(described.annotation) is tuple:
+        return tuple(_value_of_annotation(kind, described) for kind in typing.get_args(described.annotation))
+    if getattr(getattr(parameter, "type", None), "is_composite", False):
         return tuple(_value_of_type(kind) for kind in parameter.type.types)
     return (_value(parameter),) * max(1, parameter.nargs)
 
 
 def _value(parameter: Any) -> Value:
-    return _value_of_type(parameter.type)
+    described = getattr(parameter, "type_descriptor", None)
+    return (
+        _value_of_type(parameter.type) if described is None else _value_of_annotation(described.annotation, described)
+    )
+
+
+def _value_of_annotation(annotation: Any, described: Any) -> Value:
+    """A Typer parameter's value: newer Typers keep the annotation in the place of a click type."""
+    inner = typing.get_args(annotation)
+    if typing.get_origin(annotation) in (list, typing.Union, types.UnionType) and inner:
+        annotation = next(one for one in inner if one is not type(None))
+    if described.is_choice and described.choices is not None:
+        return Value("string", tuple(str(getattr(choice, "value", choice)) for choice in described.choices))
+    facts = described.parameter_info
+    bounded = described.is_ranged and not getattr(facts, "clamp", False)
+    low, high = (getattr(facts, "min", None), getattr(facts, "max", None)) if bounded else (None, None)
+    return Value(_ANNOTATED.get(annotation, "string"), minimum=low, maximum=high)
 
 
 def _value_of_type(kind: Any) -> Value:

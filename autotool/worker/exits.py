@@ -17,7 +17,7 @@ from autotool.worker.kept import Kept
 from autotool.worker.leash import follow_parent
 
 _GRACE_S = 1.0
-_ASKED = ("Aborted!", "EOFError: EOF when reading a line")
+_ASKED = ("Aborted!", "Aborted.", "EOFError: EOF when reading a line")
 
 
 def ended(exited: Exited, output: str, errors: str, max_output_bytes: int) -> Outcome:
