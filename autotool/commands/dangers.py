@@ -146,7 +146,6 @@ OPTIONS: dict[str, Mapping[str, str]] = {
     "make": {
         **_table(LOADS, "-f --file --makefile -I --include-dir"),
         **_table(RUNS, "--eval -E"),
-        **_table(REMOTE, "-C --directory"),
     },
     "gcc": {
         **_table(WRITES, "-o -dumpdir -save-temps"),

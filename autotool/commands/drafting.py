@@ -9,12 +9,19 @@ from typing import Any
 from autotool.commands.form import UNSET, Form, Operand, Option, Style, Value
 from autotool.config import CommandSection, ParameterSection
 
-STOPS: dict[Style, str] = {"getopt": "--", "git": "--end-of-options", "argparse": "--", "click": "--", "other": ""}
+STOPS: dict[Style, str] = {
+    "getopt": "--",
+    "posix": "--",
+    "git": "--end-of-options",
+    "argparse": "--",
+    "click": "--",
+    "other": "",
+}
 """The word that ends the options, by the way in which a program takes its words apart."""
 _ALWAYS_STOPPED: tuple[Style, ...] = ("argparse", "click")
 """Programs of which `--` before operands is certain, and needed: an option with any number of values would swallow them."""
 
-_TAKES_ANY_WORD: tuple[Style, ...] = ("getopt", "git", "click")
+_TAKES_ANY_WORD: tuple[Style, ...] = ("getopt", "posix", "git", "click")
 """Programs that take the word behind an option for its value, whatever it looks like."""
 
 
@@ -93,7 +100,8 @@ def _written(option: Option, style: Style) -> tuple[list[Any], ParameterSection]
     joined = f"{flag}={{{name}}}" if flag.startswith("--") or option.joint == "=" else f"{flag}{{{name}}}"
     if option.is_optional_value and not option.is_repeatable:
         return [joined], replace(parameter, bare=flag)
-    as_shown = style == "other" and option.joint == " "
+    # Not every program takes `--option=value` (curl does not): what the help shows is what it takes.
+    as_shown = style in ("other", "posix") and option.joint == " "
     if option.joint in ("=", "none") or (flag.startswith("--") and not as_shown):
         return [joined], parameter
     if style == "argparse" and len(flag) == 2:

@@ -108,8 +108,8 @@ class Subcommand:
     summary: str = ""
 
 
-Style = Literal["getopt", "argparse", "click", "git", "other"]
-"""How a program takes its words apart. `other`: nothing is known, not even that `--` ends the options."""
+Style = Literal["getopt", "posix", "argparse", "click", "git", "other"]
+"""How a program takes its words apart. `posix`: as getopt does, but `--option=value` is not certain. `other`: nothing is known, not even that `--` ends the options."""
 
 
 @dataclass(frozen=True, slots=True)

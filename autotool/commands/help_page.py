@@ -150,14 +150,14 @@ def _style(text: str, command: Sequence[str]) -> Style:
         return "argparse"
     if re.search(r"Show this message\s+and exit", re.sub(r"[│┃|]", " ", text)):
         return "click"
-    if conventions.end_of_options(command) == "--":
-        return "getopt"
     gnu = re.search(r"^Usage: .*\[OPTION\]\.\.\.|Mandatory arguments to long options", text, re.MULTILINE)
     cobra = re.search(r"^Usage:\s+\S+.*\[(OPTIONS|flags)\]", text, re.MULTILINE) and re.search(
         r"^(Global )?(Options|Flags):$", text, re.MULTILINE
     )
     clap = re.search(r"-h, --help\s+Print help", text)
-    return "getopt" if gnu or cobra or clap else "other"
+    if gnu or cobra or clap:
+        return "getopt"
+    return "posix" if conventions.end_of_options(command) == "--" else "other"
 
 
 class _Collected:

@@ -38,24 +38,29 @@ class Wrapped:
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def wrap(name: str, section: ProgramSection, level: Level, above: Sequence[Level] = ()) -> Wrapped:
+def wrap(
+    name: str, section: ProgramSection, level: Level, above: Sequence[Level] = (), *, is_first: bool = True
+) -> Wrapped:
     """The tool of one command of a program.
 
     Args:
         above: the commands that stand before it on the line, whose options stand before its own word.
+        is_first: whether what is left out of `above` is told here; once for all commands is enough.
     """
     subject = f"program.{name}"
     if not level.form.is_confident:
         return _as_list(name, section, level, subject)
-    options = _Choice(section)
+    options, shared = _Choice(section), _Choice(section)
     own = options.pick(level.form.options)
     taken = {option.name for option in own} | {operand.name for operand in level.form.operands}
-    before = [(other, [o for o in options.pick(other.form.options) if o.name not in taken]) for other in above]
+    before = [(other, [o for o in shared.pick(other.form.options) if o.name not in taken]) for other in above]
     own, before, trimmed = _within_budget(section, level, own, before)
     made, defaults = _draft(level, own, before)
     is_risky = any(option.danger for option in [*own, *(option for _, some in before for option in some)])
     made = _as_told(made, section, destructive=True if is_risky else None)
-    notes = [f"{subject}: {note}" for note in [*options.notes(), *trimmed, *_unread(level.form)]]
+    notes = [f"{subject}: {note}" for note in [*options.notes(shared), *trimmed, *_unread(level.form)]]
+    if is_first and shared.left_out:
+        notes.append(f"{subject}: of the options before the command, {shared.told()}")
     description = section.description or level.form.summary or f"Run `{' '.join(level.words)}`."
     return Wrapped(name, made, Told(description, "help", tuple(notes), defaults), dict(options.left_out))
 
@@ -93,14 +98,19 @@ class _Choice:
             return False
         return option.is_required or not section.only or bool(spellings & set(section.only))
 
-    def notes(self) -> list[str]:
-        """What a person should know of what was left out, and names that no option has."""
-        said: list[str] = []
-        if self.left_out:
-            listed = ", ".join(f"{flag} ({why})" for flag, why in self.left_out.items())
-            said.append(f"not offered, unless `allow_dangerous` names them: {listed}")
+    def told(self) -> str:
+        """What was left out for its danger, and how to have it."""
+        by_reason: dict[str, list[str]] = {}
+        for flag, why in self.left_out.items():
+            by_reason.setdefault(why, []).append(flag)
+        listed = "; ".join(f"{', '.join(flags)} ({why})" for why, flags in by_reason.items())
+        return f"not offered, unless `allow_dangerous` names them: {listed}"
+
+    def notes(self, shared: _Choice) -> list[str]:
+        """What a person should know of what was left out, and names that no option has, here or in `shared`."""
+        said = [self.told()] if self.left_out else []
         wanted = (*self._section.only, *self._section.without, *self._section.allow_dangerous)
-        unknown = [flag for flag in wanted if flag not in self._seen]
+        unknown = [flag for flag in wanted if flag not in self._seen | shared._seen]
         if unknown:
             said.append(f"its help has no option {', '.join(unknown)}")
         return said

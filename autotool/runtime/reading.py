@@ -95,7 +95,9 @@ class _Asker:
         self._refusals = refusals
         self._turns = asyncio.Semaphore(_ASKED_AT_ONCE)
 
-    async def tools(self, name: str, words: tuple[str, ...], above: tuple[Level, ...], depth: int) -> list[Wrapped]:
+    async def tools(
+        self, name: str, words: tuple[str, ...], above: tuple[Level, ...], depth: int, *, is_first: bool = True
+    ) -> list[Wrapped]:
         """The tool of `words`, or those of its subcommands."""
         async with self._turns:
             form, text = await help_of(self._runner, self._program, words)
@@ -106,9 +108,14 @@ class _Asker:
         level = Level(words, form, text)
         wanted = self._wanted(form, words) if depth else []
         if not wanted:
-            return [wrap(name, self._section, level, above)]
+            return [wrap(name, self._section, level, above, is_first=is_first)]
         found = await asyncio.gather(
-            *(self.tools(f"{name}_{word}", (*words, word), (*above, level), depth - 1) for word in wanted)
+            *(
+                self.tools(
+                    f"{name}_{word}", (*words, word), (*above, level), depth - 1, is_first=is_first and not place
+                )
+                for place, word in enumerate(wanted)
+            )
         )
         return [one for some in found for one in some]
 
