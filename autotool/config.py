@@ -111,6 +111,9 @@ class ToolsSection:
     exclude: Annotated[tuple[str, ...], "Globs over function names that are not read."] = ()
     recursive: Annotated[bool, "Also read a package's submodules."] = False
     importable: Annotated[tuple[str, ...], "Globs over dotted names that a caller may send for a function."] = ()
+    own_process: Annotated[
+        tuple[str, ...], "Globs over Python command-line programs that run as a process of their own."
+    ] = ()
 
 
 @section

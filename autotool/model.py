@@ -57,12 +57,14 @@ class Selection:
         exclude: globs that take away again.
         recursive: whether a package's submodules are read too.
         importable: globs over dotted names of functions and classes that a caller may send where one is demanded.
+        own_process: globs over names of command-line programs that run as a process of their own, and not in the worker.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     recursive: bool = False
     importable: tuple[str, ...] = ()
+    own_process: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Plan:
     def selection(self) -> Selection:
         """Which functions of the targets are wanted."""
         tools = self.config.tools
-        return Selection(tools.include, tools.exclude, tools.recursive, tools.importable)
+        return Selection(tools.include, tools.exclude, tools.recursive, tools.importable, tools.own_process)
 
     @property
     def worker(self) -> WorkerSettings:

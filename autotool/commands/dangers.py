@@ -259,8 +259,18 @@ def _versionless(name: str) -> str:
 def _applies(name: str, flag: str, subcommands: Sequence[str]) -> bool:
     if name != "git" or flag not in _GIT_ONLY_SOMETIMES:
         return True
-    command = next((word for word in subcommands if not word.startswith("-")), "")
-    return command in _GIT_ONLY_SOMETIMES[flag]
+    return _git_command(subcommands) in _GIT_ONLY_SOMETIMES[flag]
+
+
+def _git_command(words: Sequence[str]) -> str:
+    """The subcommand among the words after `git`; "" where none stands there yet."""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _suspected(flags: Sequence[str], description: str, metavar: str) -> str:
@@ -326,7 +336,7 @@ def baked(argv: Sequence[str]) -> Baked | None:
         if flag == "--":
             break
         is_filled = "{" in (value if equals else word) or (not equals and at + 1 < len(argv) and "{" in argv[at + 1])
-        option = _known_option(name, known, flag, word, argv[1:])
+        option = _known_option(name, known, flag, word, argv[1:at])
         if option and (is_filled or known[option] in (DELETES, WRITES)):
             return Baked(option, known[option], destroys=not is_filled)
         if not known and flag.startswith("--") and is_filled and (why := _suspected((flag,), "", "VALUE")):

@@ -6,19 +6,26 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-_FLAG = re.compile(r"-[A-Z][a-z]*,(?=<)|--\[no-\][A-Za-z0-9][\w.-]*|--?[A-Za-z0-9?#@~!$%][\w.+#-]*|-[?#\"~]|-(?=\s|$)")
+_FLAG = re.compile(
+    r"-[A-Z][a-z]*,(?=<)|--\[no-\][A-Za-z0-9][\w.-]*|--?[A-Za-z0-9?#@~!$%][\w.+#-]*|-[?#\"~:](?=,\s)|-[?#\"~]|-(?=\s|$)"
+)
 _SEPARATOR = re.compile(r"\s*(?:,\s*|\s\|\s|\||\s/\s|/(?=-)|\sor\s(?=-)|\s{1,3}(?=--\S))")
 _ANGLED = r"<[^<>]*>"
+_GLUED = rf"(?:{_ANGLED}|\[[^\]\s]*\]|[\w:=./@|+-])"
+"""What may follow a part of a value's name without a space: `<var>[:<type>]=<value>`, `[protocol://]host[:port]`."""
 _ATTACHED_OPTIONAL = re.compile(r"\[=?(?P<value>[^\]\[]*(?:\[[^\]]*\][^\]\[]*)*)\]")
 _ATTACHED = re.compile(
-    rf"=(?P<value>{_ANGLED}(?:[=:|,]{_ANGLED})*|\{{[^}}]*\}}|\[[^\]]*\]\S*|[^\s,]+(?:,(?!\s|-)[^\s,]+)*)?"
+    rf"=(?P<value>{_ANGLED}(?:[=:|,]{_ANGLED})*(?:\[,?\.\.\.\])?|\{{[^}}]*\}}|\[[^\]]*\]\S*|[^\s,]+(?:,(?!\s|-)[^\s,]+)*)?"
 )
 _JOINED = re.compile(rf"(?P<value>{_ANGLED}|\{{[^}}]*\}})")
-_WORD = (
-    rf"{_ANGLED}(?:[=:]{_ANGLED})*(?:\.\.\.)?|\{{[^}}]*\}}|\[[^\]\s][^\]]*\](?:\.\.\.)?(?![\w:<])|\[[^\]]*\](?![\w:<])"
-    r"|\[[^\]]*\][\w:<>]+(?:\.\.\.)?|[A-Z][A-Z0-9_.:/=|+-]*(?:\[[^\]]*\])*(?:\.\.\.)?"
+_QUOTED = re.compile(r' \("[^"]*"\)')
+_BRACKETED_WORD = rf"{_ANGLED}{_GLUED}*(?:\.\.\.)?|\{{[^}}]*\}}|\[[^\]]*\]{_GLUED}*(?:\.\.\.)?"
+_CAPITAL_WORD = r"[A-Z][A-Z0-9_.:/=|+-]*(?:\[[^\]]*\])*(?:\.\.\.)?"
+_FORMAL = re.compile(
+    rf" (?P<value>(?:{_BRACKETED_WORD})(?: (?:{_BRACKETED_WORD}|\.\.\.))*"
+    rf"|(?:{_CAPITAL_WORD})(?: (?:{_CAPITAL_WORD}|{_BRACKETED_WORD}|RANGE|\.\.\.))*)(?=\s|,|$)"
 )
-_FORMAL = re.compile(rf" (?P<value>(?:{_WORD})(?: (?:{_WORD}|RANGE|\.\.\.))*)(?=\s|,|$)")
+_WHOLE_BRACKET = re.compile(r"\[[^\]\[| ]*\](?:\.\.\.)?")
 _INFORMAL = re.compile(r" (?P<value>[a-z][\w:|=./-]*(?: [a-z]\w?)?(?:\.\.\.)?)(?=,|\s{2,}|\s+:\s|:?$)")
 _BEFORE_DESCRIPTION = re.compile(r"\s*[:=]\s+|\s+-\s+|\s+(?=\S)")
 
@@ -56,17 +63,23 @@ def read(line: str) -> Head | None:
     head = Head()
     # `-<signal>, -s, --signal <signal>`: a spelling that is itself a value has no name.
     at += len(found.group()) if (found := re.match(r"-<[^>]*>,\s*|-[A-Z]{2,},\s*", line[at:])) else 0
+    negates = False
     while found := _FLAG.match(line, at):
         spelled = found.group()
         if spelled == "-" or _is_rule(spelled):
             return None
+        if negates:
+            # `--reload / --no-reload`: what stands behind the stroke switches it off.
+            head.negative = head.negative or spelled
+            at = found.end()
+            break
         at = _value(line, found.end(), head, _spelled(spelled, head))
         separator = _SEPARATOR.match(line, at)
         if separator is None or not _FLAG.match(line, separator.end()):
             break
         if separator.group().isspace() and not _is_second_spelling(head, line[separator.end() :]):
             break
-        at = separator.end()
+        at, negates = separator.end(), "/" in separator.group()
     if not head.flags:
         return None
     return _ended(line, at, head)
@@ -95,7 +108,7 @@ def _spelled(spelled: str, head: Head) -> str:
 
 def _value(line: str, at: int, head: Head, flag: str) -> int:
     """Read what is attached to a flag; gives where it ends."""
-    quoted = re.compile(r' \("[^"]*"\)').match(line, at)
+    quoted = _QUOTED.match(line, at)
     if quoted:
         at = quoted.end()
     optional = _ATTACHED_OPTIONAL.match(line, at)
@@ -127,9 +140,7 @@ def _spaced(line: str, at: int, head: Head) -> int:
     formal = _FORMAL.match(line, at)
     if formal and _is_metavar(formal.group("value"), line[formal.end() :]):
         value = formal.group("value")
-        is_optional = (
-            value.startswith("[") and value.endswith("]") and "|" not in value and " " not in value.strip("[]")
-        )
+        is_optional = bool(_WHOLE_BRACKET.fullmatch(value))
         _take(head, value.strip("[]") if is_optional else value, is_optional=is_optional)
         return _dotted(line, formal.end(), head)
     informal = _INFORMAL.match(line, at)

@@ -151,9 +151,7 @@ def _style(text: str, command: Sequence[str]) -> Style:
     if re.search(r"Show this message\s+and exit", re.sub(r"[│┃|]", " ", text)):
         return "click"
     gnu = re.search(r"^Usage: .*\[OPTION\]\.\.\.|Mandatory arguments to long options", text, re.MULTILINE)
-    cobra = re.search(r"^Usage:\s+\S+.*\[(OPTIONS|flags)\]", text, re.MULTILINE) and re.search(
-        r"^(Global )?(Options|Flags):$", text, re.MULTILINE
-    )
+    cobra = re.search(r"--[\w-]+ (string|strings|list|int|bytes|stringArray|duration|uint\d*|decimal)\s{2,}\S", text)
     clap = re.search(r"-h, --help\s+Print help", text)
     if gnu or cobra or clap:
         return "getopt"
@@ -181,6 +179,8 @@ class _Collected:
             if known is not None:
                 self.options[known] = _merged(self.options[known], head)
             return
+        # `-c, --check, --check=diagnose-first`: with and without a value.
+        head.is_optional = head.is_optional or len(set(head.flags)) < len(head.flags)
         if known is not None and not any(flag in head.joints for flag in flags):
             # `-p, --indicator-style=slash`: short for another option with a value; alone it is a switch.
             head = Head(list(flags), repeats=head.repeats)
@@ -204,6 +204,10 @@ class _Collected:
         required = self._style == "argparse" and shown.is_required
         if flag in self._owners:
             option = self.options[self._owners[flag]]
+            is_bare = option.value is None and not option.words and option.least is None
+            if is_bare and shown.metavar and shown.is_bracketed:
+                # The table shows only the letter (unzip); the usage line shows that a value follows.
+                option = replace(option, value=value_of(shown.metavar, "", self._page), joint=shown.joint or " ")
             completed = replace(
                 option, negative=option.negative or shown.negative, is_required=option.is_required or required
             )
@@ -260,7 +264,7 @@ def _option(head: Head, flags: tuple[str, ...], description: str, page: str) -> 
     required = bool(re.search(r"\[required\]|\(required\)", description))
     joint = head.joints.get(preferred(flags), "")
     base = Option(name, flags, negative=negative, is_required=required, description=description, joint=joint)
-    if not head.metavar:
+    if not head.metavar or head.metavar == "<bool>":
         return replace(base, is_counted=head.repeats)
     several = _words(head.metavar, page)
     if several is not None:

@@ -37,13 +37,14 @@ class Node:
 
 @dataclass
 class UsedOption:
-    """An option as a usage line shows it."""
+    """An option as a usage line shows it; `is_bracketed`: the brackets around it tell where its value ends."""
 
     flag: str
     negative: str = ""
     metavar: str = ""
     is_optional_value: bool = False
     is_required: bool = False
+    is_bracketed: bool = False
     joint: Literal["", "=", " ", "none"] = ""
     repeats: bool = False
 
@@ -184,7 +185,7 @@ class _Walk:
             self._after_dashes = True
             return at
         option = _used(node)
-        option.is_required = not optional
+        option.is_required, option.is_bracketed = not optional, optional
         option.repeats = node.dots
         at = _values(nodes, at, option, inside=self._depth > 0)
         self._add(option)

@@ -50,7 +50,7 @@ def value_of(metavar: str, description: str, page: str = "") -> Value:
     choices = _choices(name) or _possible(description)
     if choices:
         return Value("string", choices, metavar=name)
-    bare = name.strip("<>[]").rstrip(".").strip().lower()
+    bare = re.sub(r"\s*\[[^\]]*\]$", "", name).strip("<>[]. ").lower()
     words = bare.split()
     first = words[0] if words else ""
     if first == "boolean":
@@ -66,7 +66,8 @@ def value_of(metavar: str, description: str, page: str = "") -> Value:
 
 def is_repeated_type(metavar: str) -> bool:
     """Whether a type says by itself that its option may be repeated (cobra's `list`)."""
-    return metavar.strip("<>").lower() in _REPEATED
+    name = metavar.strip("<>").lower()
+    return name in _REPEATED or name.startswith("list[")
 
 
 def _choices(name: str) -> tuple[str, ...]:

@@ -161,6 +161,7 @@ def build_line(
     elsewhere = _used_elsewhere(section)
     parameters = {**read.parameters, **{name: ParameterSection() for name in elsewhere - set(read.parameters)}}
     used = {place.name for word in read.words() for place in word.placeholders} | elsewhere
+    arguments = arguments_of(parameters, subject, origin, own_defaults)
     for unused in set(section.params) - used:
         raise ConfigError(
             f"{subject}: params.{unused} is never used",
@@ -169,7 +170,7 @@ def build_line(
     fixed = (name, *(word for word in run[1:] if isinstance(word, str) and not template.placeholders_of(word)))
     stop = section.end_of_options if section.end_of_options is not None else conventions.end_of_options(fixed)
     return CommandLine(
-        arguments_of(parameters, subject, origin, own_defaults),
+        arguments,
         template.Template(read.items, parameters, read.operands),
         Guard(program, fixed, stop, section.allow_dangerous),
         section.exclusive,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -107,6 +109,27 @@ def of_script(script: scripts.Script) -> Program | Any:
     return Program(program.name, program.leaves, run, _one_at_a_time)
 
 
+def in_own_process(program: Program, loaded: Loaded) -> Program:
+    """The same program, run in a Python of its own for each call."""
+    target = loaded.target
+    if target.is_script:
+        found = Path(sys.executable).with_name(target.location)
+        return dataclasses.replace(program, run=_subprogram(str(found)), serial=None)
+    if not loaded.path:
+        return dataclasses.replace(program, run=_as_subprogram(loaded), serial=None)
+    folder = str(Path(str(loaded.module.__file__)).parent) if target.is_file else "."
+    name = Path(str(loaded.module.__file__)).stem if target.is_file else target.location
+    code = (
+        f"import importlib, sys; sys.path.insert(0, {folder!r}); sys.argv[0] = {program.name!r};"
+        f" importlib.import_module({name!r}).{loaded.path}{'()' if target.is_factory else ''}()"
+    )
+    return dataclasses.replace(program, run=_subprogram(sys.executable, "-c", code), serial=None)
+
+
+def _subprogram(*head: str) -> Callable[[list[str]], Any]:
+    return lambda argv: Subprogram((*head, *argv))
+
+
 def tools_of(program: Program, module: str, path: str, refusals: list[Refusal]) -> Iterator[BoundTool]:
     """One tool for each command; what cannot be served goes to `refusals`."""
     for leaf in program.leaves:
@@ -185,7 +208,7 @@ def _as_subprogram(loaded: Loaded) -> Callable[[list[str]], Any]:
     """Run the module or file in a Python of its own, as a person would."""
     target = loaded.target
     head = [str(loaded.module.__file__)] if target.is_file else ["-m", target.location]
-    return lambda argv: Subprogram((sys.executable, *head, *argv))
+    return _subprogram(sys.executable, *head)
 
 
 def _program_name(value: Any, loaded: Loaded) -> str:

@@ -74,6 +74,8 @@ def _of_program(found: Program | Any, loaded: Loaded, selection: Selection, refu
     """The tools of a program; a `fire` component is served as the Python that it is."""
     module = loaded.module.__name__
     if isinstance(found, Program):
+        if _matches((found.name,), selection.own_process):
+            found = program.in_own_process(found, loaded)
         tools = program.tools_of(found, module, loaded.path or loaded.target.attribute, refusals)
         return [tool for tool in tools if _is_wanted((tool.candidate.name, tool.candidate.key), selection)]
     if inspect.isclass(found):
