@@ -5,14 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autotool.api import Tools, load
+    from autotool.context import Context, Declined, Question
     from autotool.errors import ToolError
     from autotool.marks import tool
 
 __version__ = "0.1.0"
 
-__all__ = ["ToolError", "Tools", "__version__", "load", "tool"]
+__all__ = ["Context", "Declined", "Question", "ToolError", "Tools", "__version__", "load", "tool"]
 
-_HOMES = {"ToolError": "errors", "Tools": "api", "load": "api", "tool": "marks"}
+_HOMES = {
+    "Context": "context",
+    "Declined": "context",
+    "Question": "context",
+    "ToolError": "errors",
+    "Tools": "api",
+    "load": "api",
+    "tool": "marks",
+}
 
 
 def __getattr__(name: str) -> Any:

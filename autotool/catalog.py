@@ -86,6 +86,17 @@ class Catalog:
             digest.update(b"\n")
         return digest.hexdigest()[:32]
 
+    def digest_of(self, tool: ToolSpec) -> str:
+        """A digest over all that clients are told of one tool."""
+        found = self._digests.get(tool.name)
+        if found is None:
+            found = self._digests[tool.name] = hashlib.sha256(_canonical(tool)).hexdigest()[:32]
+        return found
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {}
+
     @cached_property
     def _by_name(self) -> dict[str, ToolSpec]:
         return {tool.name: tool for tool in self.tools}

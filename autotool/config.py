@@ -83,6 +83,10 @@ def section(cls: type[S]) -> type[S]:
     return made
 
 
+Approval = Literal["none", "auto", "required", "operator"]
+"""`required`: nothing runs without a person's consent; `operator`: somebody at the server gives it, and not the client."""
+
+
 @section
 class ServerSection:
     """`[server]`: who the server is and where it listens."""
@@ -123,10 +127,31 @@ class DefaultsSection:
     timeout: Annotated[Duration, "Time limit of a call; 0: none."] = 60.0
     max_output: Annotated[Size, "Most bytes of text in a result."] = 256_000
     rate_limit: Annotated[str, "Calls of one tool by one caller; empty: no limit."] = "600/minute"
+    approval: Annotated[Approval, "Whose consent a call needs: auto asks for what is known to destroy."] = "auto"
     caller_rate_limit: Annotated[str, "Calls of one caller over all tools; empty: no limit."] = "6000/minute"
     threads: Annotated[int, Between(1, 256), "Synchronous calls that run at the same time."] = 8
     in_flight: Annotated[int, Between(1, 4096), "Calls that run at the same time."] = 64
     queue: Annotated[int, Between(0, 100_000), "Further calls that wait for their turn."] = 256
+
+
+@section
+class EnvSource:
+    """A value that the file does not hold: a variable's, or a file's first line."""
+
+    variable: Annotated[str, "The variable of the server's own environment."] = ""
+    file: Annotated[str, "The file that holds the value."] = ""
+
+
+@section
+class ApprovalSection:
+    """`[approval]`: how consent is asked for."""
+
+    ttl: Annotated[Duration, "How long an answer may take, for a client that calls again with it."] = 300.0
+    timeout: Annotated[Duration, "How long a call waits for an answer or for an operator."] = 300.0
+    remember: Annotated[Duration, "For how long a person may approve a tool at once; 0: never."] = 0.0
+    fallback: Annotated[Literal["deny", "operator"], "What happens when a client cannot be asked."] = "deny"
+    socket: Annotated[str, "The Unix socket for `autotool approvals`. Default: one in the user's run folder."] = ""
+    key: Annotated[EnvSource | None, "The secret that signs states, the same for all replicas."] = None
 
 
 @section
@@ -142,6 +167,7 @@ class ToolSection:
     timeout: Annotated[Duration | None, "Time limit of a call."] = None
     max_output: Annotated[Size | None, "Most bytes of text in a result."] = None
     rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
+    approval: Annotated[Approval | None, "Whose consent a call needs."] = None
 
 
 Scalar = str | int | float | bool
@@ -177,14 +203,6 @@ class ParameterSection:
         ""
     )
     dash: Annotated[bool, "A value may begin with a dash where an option could stand."] = False
-
-
-@section
-class EnvSource:
-    """A value of `env` that the file does not hold: another variable's, or a file's first line."""
-
-    variable: Annotated[str, "The variable of the server's own environment."] = ""
-    file: Annotated[str, "The file that holds the value."] = ""
 
 
 @section
@@ -242,6 +260,7 @@ class Config:
     server: ServerSection = ServerSection()
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
+    approval: ApprovalSection = ApprovalSection()
     tool: Annotated[Mapping[str, ToolSection], "Single tools, by name."] = field(default_factory=dict[str, ToolSection])
     command: Annotated[Mapping[str, CommandSection], "Command lines as tools, by name."] = field(
         default_factory=dict[str, CommandSection]

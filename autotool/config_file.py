@@ -17,6 +17,7 @@ from typing import Any, cast
 import pydantic
 
 from autotool.config import (
+    ApprovalSection,
     CommandSection,
     Config,
     DefaultsSection,
@@ -30,7 +31,12 @@ from autotool.config import (
 from autotool.errors import ConfigError
 
 ENV_PREFIX = "AUTOTOOL_"
-SECTIONS: dict[str, type[Any]] = {"server": ServerSection, "tools": ToolsSection, "defaults": DefaultsSection}
+SECTIONS: dict[str, type[Any]] = {
+    "server": ServerSection,
+    "tools": ToolsSection,
+    "defaults": DefaultsSection,
+    "approval": ApprovalSection,
+}
 NAMED_SECTIONS: dict[str, type[Any]] = {"tool": ToolSection, "command": CommandSection, "program": ProgramSection}
 """Sections that stand once for each name: `[tool.NAME]`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 _ATTRIBUTE = "__autotool_marks__"
 
@@ -17,6 +17,7 @@ class Marks:
 
     Attributes:
         input_schema: JSON Schema 2020-12 of the arguments, published as it is and used to check calls.
+        approval: whose consent a call needs: `none`, `auto`, `required` or `operator`.
     """
 
     name: str | None = None
@@ -27,6 +28,7 @@ class Marks:
     destructive: bool | None = None
     idempotent: bool | None = None
     open_world: bool | None = None
+    approval: str | None = None
 
 
 @overload
@@ -44,6 +46,7 @@ def tool(
     destructive: bool | None = None,
     idempotent: bool | None = None,
     open_world: bool | None = None,
+    approval: Literal["none", "auto", "required", "operator"] | None = None,
 ) -> Callable[[F], F]: ...
 
 

@@ -186,6 +186,7 @@ class Candidate:
         warnings: what a person should know about it, one sentence each.
         tags: words by which an allowlist can name it.
         bounds: the bounds of its calls, where they are its own.
+        approval: what its author says of asking before it runs (`none`, `auto`, `required`, `operator`), or "".
     """
 
     key: str
@@ -203,6 +204,7 @@ class Candidate:
     warnings: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
+    approval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,8 @@ class Invocation:
         timeout_s: seconds after which the call is stopped; 0 means no limit.
         max_output_bytes: the most bytes of text that the result may have.
         wants_progress: whether progress reports are of use to the caller.
+        answers: what the person has answered to questions of the function, by key.
+        abilities: what the client can be asked for: `elicitation`, `sampling`, `roots`.
     """
 
     key: str
@@ -256,6 +260,8 @@ class Invocation:
     timeout_s: float = 60.0
     max_output_bytes: int = 256_000
     wants_progress: bool = False
+    answers: dict[str, Any] | None = None
+    abilities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +274,7 @@ class Outcome:
         structured: the structured content as JSON, or None where there is none (errors).
         truncated: whether something was left out for its size; the text then says so.
         error_type: the name of the exception class behind an error, or "".
+        asks: the questions without whose answers the call cannot go on, as a JSON object by key, or None.
     """
 
     is_error: bool
@@ -275,6 +282,7 @@ class Outcome:
     structured: bytes | None = None
     truncated: bool = False
     error_type: str = ""
+    asks: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,24 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from autotool import __version__
 from autotool.catalog import Catalog
-from autotool.config import Config, DefaultsSection, ToolSection
+from autotool.commands.secrets import secret_of
+from autotool.config import ApprovalSection, Config, DefaultsSection, ToolSection
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Description, Selection, Target, ToolSpec, stated
+from autotool.policy.approval import Mode
 from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
-from autotool.policy.sanitize import clean_candidate
+from autotool.policy.sanitize import clean, clean_candidate
+from autotool.policy.states import States
 from autotool.protocol.dispatcher import Dispatcher
 from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
+from autotool.runtime.consent import Consent, ConsentSettings
 from autotool.runtime.launch import WorkerSettings
+from autotool.runtime.operators import OperatorDesk
 from autotool.runtime.ports import Executor
 from autotool.runtime.service import CallLimits, ToolService
 from autotool.runtime.spawn import Launched, discard
@@ -69,6 +74,7 @@ class Application:
     dispatcher: Dispatcher
     executor: Executor
     info: ServerInfo
+    desk: OperatorDesk
 
 
 def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
@@ -113,6 +119,8 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     catalog = catalog_of(description, plan.config, strict=plan.is_configured)
     defaults = plan.config.defaults
     limits = CallLimits(defaults.timeout, defaults.max_output)
+    redactor = Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)})
+    desk = OperatorDesk(plan.config.approval.socket)
     bounds = own_bounds(catalog, plan.config)
     own = {name: _own_limits(bound, limits) for name, bound in bounds.items()}
     service = ToolService(
@@ -121,12 +129,13 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         limits=limits,
         own_limits=own,
         rates=_rates(plan.config, bounds),
-        redactor=Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)}),
+        redactor=redactor,
+        consent=_consent(catalog, plan.config, redactor, desk),
     )
     info = server_info(description, plan)
     server = plan.config.server
     settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
-    return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info)
+    return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info, desk)
 
 
 def catalog_of(description: Description, config: Config, *, strict: bool = True) -> Catalog:
@@ -150,6 +159,29 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
             "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
         )
     return permitted
+
+
+def _consent(catalog: Catalog, config: Config, redactor: Redactor, desk: OperatorDesk) -> Consent:
+    section = config.approval
+
+    def mode_of(tool: ToolSpec) -> Mode:
+        own = config.tool.get(tool.name, ToolSection()).approval
+        return cast("Mode", own or tool.candidate.approval or config.defaults.approval)
+
+    return Consent(
+        catalog,
+        States(section.ttl, _signing_key(section)),
+        mode_of=mode_of,
+        settings=ConsentSettings(section.timeout, section.remember, section.fallback),
+        clean=lambda text: redactor.clean(clean(text)),
+        desk=desk,
+    )
+
+
+def _signing_key(section: ApprovalSection) -> bytes:
+    if section.key is None:
+        return b""
+    return secret_of(section.key, os.environ, "approval.key").encode()
 
 
 def own_bounds(catalog: Catalog, config: Config) -> dict[str, Bounds]:
@@ -282,6 +314,7 @@ async def _running(plan: Plan, launched: Launched | None, transport: Callable[[A
             return await transport(application)
         finally:
             warm_up.cancel()
+            await application.desk.close()
     finally:
         await executor.stop(0.0)
 

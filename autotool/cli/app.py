@@ -199,3 +199,51 @@ def init(
     from autotool.cli.plans import Flags
 
     drafting.run(Flags([], commands=commands, budget=budget, debug=debug), file)
+
+
+approvals = typer.Typer(
+    help='Decide the calls that wait for an operator (approval = "operator").',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(approvals, name="approvals")
+
+Socket = Annotated[
+    str | None,
+    typer.Option(
+        "--socket", metavar="PATH", help="A server's socket. Default: those of all your servers.", show_default=False
+    ),
+]
+CallId = Annotated[str, typer.Argument(metavar="ID", help="An id that `list` shows, or its beginning.")]
+
+
+@approvals.command("list", epilog="Example: autotool approvals list")
+def approvals_list(path: Socket = None, as_json: AsJson = False) -> None:
+    """Show the calls that wait."""
+    from autotool.cli import approvals as command
+
+    command.list_pending(path, as_json=as_json)
+
+
+@approvals.command("show", epilog="Example: autotool approvals show 1a2b")
+def approvals_show(call_id: CallId, path: Socket = None) -> None:
+    """Show one call whole: the tool and every argument."""
+    from autotool.cli import approvals as command
+
+    command.show(path, call_id)
+
+
+@approvals.command("approve", epilog="Example: autotool approvals approve 1a2b")
+def approvals_approve(call_id: CallId, path: Socket = None) -> None:
+    """Let a call run."""
+    from autotool.cli import approvals as command
+
+    command.decide(path, call_id, approve=True)
+
+
+@approvals.command("deny", epilog="Example: autotool approvals deny 1a2b")
+def approvals_deny(call_id: CallId, path: Socket = None) -> None:
+    """Refuse a call."""
+    from autotool.cli import approvals as command
+
+    command.decide(path, call_id, approve=False)

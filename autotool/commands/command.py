@@ -93,6 +93,7 @@ def build(name: str, section: CommandSection, variables: Mapping[str, str], told
         warnings=tuple(notes),
         tags=("command",),
         bounds=Bounds(section.timeout, section.max_output, section.rate_limit),
+        approval=section.approval or "",
     )
     codes = section.success_codes if section.success_codes is not None else conventions.success_codes(words)
     return Command(candidate, section, line, program, fixed, secrets, codes)
@@ -188,8 +189,14 @@ def _hints(section: CommandSection, danger: Baked | None, subject: str, *, is_na
                 f"{subject}: it cannot be called harmless: `{danger.option}`: {danger.reason}",
                 hint="Leave `read_only` and `destructive` out, or take the option out of `run`.",
             )
-        hints = replace(hints, evidence=(Evidence("destructive", True, f"`{danger.option}`: {danger.reason}"),))
+        return stated(_destroying(f"`{danger.option}`: {danger.reason}"), section, "the config says so")
+    if section.read_only is None and section.destructive is None:
+        return stated(_destroying("a command that is not declared read-only"), section, "the config says so")
     return stated(hints, section, "the config says so")
+
+
+def _destroying(reason: str) -> Hints:
+    return Hints(evidence=(Evidence("destructive", True, reason),))
 
 
 def _output_schema(section: CommandSection) -> dict[str, Any]:

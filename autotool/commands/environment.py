@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from autotool.commands.guard import unfit
+from autotool.commands.secrets import secret_of
 from autotool.commands.template import fill, placeholders_of
 from autotool.config import EnvSource, RunSection
-from autotool.errors import ArgumentError, ConfigError
+from autotool.errors import ArgumentError
 
 PASSED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER")
 PASSED_PREFIX = "LC_"
@@ -45,7 +45,7 @@ def fixed(section: RunSection, environment: Mapping[str, str], subject: str) -> 
             found[name] = environment[name]
     for name, value in section.env.items():
         if isinstance(value, EnvSource):
-            found[name] = _secret(value, environment, f"{subject}: env.{name}")
+            found[name] = secret_of(value, environment, f"{subject}: env.{name}")
             secrets[name] = found[name]
         elif not placeholders_of(value):
             found[name] = fill(value, {}) or ""
@@ -69,20 +69,3 @@ def filled(section: RunSection, values: Mapping[str, Any]) -> dict[str, str]:
             raise ArgumentError([problem])
         found[name] = text
     return found
-
-
-def _secret(source: EnvSource, environment: Mapping[str, str], where: str) -> str:
-    if bool(source.variable) == bool(source.file):
-        raise ConfigError(
-            f"{where}: name either a `variable` or a `file`", hint='For example { variable = "API_KEY" }.'
-        )
-    if source.variable:
-        if source.variable not in environment:
-            raise ConfigError(
-                f"{where}: the variable {source.variable} is not set", hint="Set it before the server starts."
-            )
-        return environment[source.variable]
-    try:
-        return Path(source.file).read_text(encoding="utf-8").split("\n", 1)[0].rstrip("\r")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where}: {source.file} cannot be read: {error}") from None

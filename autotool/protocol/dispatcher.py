@@ -12,6 +12,7 @@ from autotool.errors import ProtocolError
 from autotool.model import Caller, Progress
 from autotool.protocol import messages
 from autotool.protocol.codec import UnacceptableJson
+from autotool.protocol.conversation import Peer
 from autotool.protocol.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -113,8 +114,10 @@ class Dispatcher:
         except Exception as error:
             return self.refuse(error, request.id, legacy=not speaks.modern)
 
-    async def call(self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None) -> Answer:
-        """The answer to a `tools/call`; `emit` sends what comes before it.
+    async def call(
+        self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None, peer: Peer | None = None
+    ) -> Answer:
+        """The answer to a `tools/call`; `emit` sends what comes before it, and `peer` is who can be asked.
 
         Raises:
             asyncio.CancelledError: the call was cancelled, so that there is no answer.
@@ -122,7 +125,7 @@ class Dispatcher:
         reporter = ProgressReporter.for_request(request, emit)
         report: Callable[[Progress], None] | None = reporter.report if reporter is not None else None
         try:
-            result = await self.methods.call_tool(request, speaks, caller, report)
+            result = await self.methods.call_tool(request, speaks, caller, report, peer)
             return Answer(messages.result_message(request.id, result))
         except asyncio.CancelledError:
             raise

@@ -26,7 +26,18 @@ META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER = "io.modelcontextprotocol/serverInfo"
 
 _MESSAGE_NAMES = {"jsonrpc", "id", "method", "params", "result", "error"}
-_PARAM_NAMES = {"name", "arguments", "_meta", "cursor", "protocolVersion", "capabilities", "clientInfo", "requestId"}
+_PARAM_NAMES = {
+    "name",
+    "arguments",
+    "_meta",
+    "cursor",
+    "protocolVersion",
+    "capabilities",
+    "clientInfo",
+    "requestId",
+    "inputResponses",
+    "requestState",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +140,11 @@ def error_message(error: ProtocolError, request_id: RequestId | None) -> bytes:
     if error.data is not None:
         body["data"] = error.data
     return encode({"jsonrpc": "2.0", "id": request_id, "error": body})
+
+
+def request_message(request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes:
+    """A request of the server's, which only legacy clients are sent."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
 def notification_message(method: str, params: Mapping[str, Any]) -> bytes:

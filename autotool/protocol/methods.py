@@ -10,6 +10,7 @@ from autotool.catalog import Catalog
 from autotool.errors import ProtocolError
 from autotool.model import Caller, Outcome, Progress
 from autotool.protocol.codec import encode
+from autotool.protocol.conversation import Conversation, InputRequired, Peer, of_request
 from autotool.protocol.messages import INVALID_PARAMS, META_SERVER, Request
 from autotool.protocol.toolwire import is_wrapped, tool_object
 from autotool.protocol.versions import MODERN, Revision, negotiate
@@ -26,12 +27,18 @@ class ToolSource(Protocol):
         ...
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, report: Report | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        report: Report | None = None,
+        conversation: Conversation | None = None,
     ) -> Outcome:
         """Run a tool.
 
         Raises:
             ProtocolError: there is no such tool.
+            InputRequired: the client has to be asked, and calls again.
         """
         ...
 
@@ -182,10 +189,16 @@ class Methods:
             }
         return result
 
-    async def call_tool(self, request: Request, revision: Revision, caller: Caller, report: Report | None) -> bytes:
+    async def call_tool(
+        self, request: Request, revision: Revision, caller: Caller, report: Report | None, peer: Peer | None = None
+    ) -> bytes:
         """`tools/call`: the result around content that is serialised already."""
         name, arguments = _call_parameters(request.params)
-        outcome = await self.source.call(name, arguments, caller, report)
+        conversation = of_request(request, modern=revision.modern, peer=peer)
+        try:
+            outcome = await self.source.call(name, arguments, caller, report, conversation)
+        except InputRequired as needed:
+            return self._input_required(needed)
         parts = [b'{"content":', outcome.content, b',"isError":', b"true" if outcome.is_error else b"false"]
         if outcome.structured is not None and revision.structured:
             parts += [b',"structuredContent":', self._structured(name, outcome.structured, revision)]
@@ -193,6 +206,16 @@ class Methods:
             parts.append(self._complete)
         parts.append(b"}")
         return b"".join(parts)
+
+    def _input_required(self, needed: InputRequired) -> bytes:
+        return encode(
+            {
+                "resultType": "input_required",
+                "inputRequests": needed.requests,
+                "requestState": needed.state,
+                "_meta": self._server_meta(),
+            }
+        )
 
     def _structured(self, name: str, structured: bytes, revision: Revision) -> bytes:
         if revision.modern:

@@ -13,7 +13,10 @@ from autotool.errors import ExecutionError, ProtocolError
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
 from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean_json
+from autotool.protocol.conversation import Conversation
+from autotool.runtime.consent import Consent
 from autotool.runtime.ports import Executor
+from autotool.runtime.talk import Talk
 from autotool.worker.outcomes import error_outcome
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("autotool.calls")
 
 INVALID_PARAMS = -32602
+_MOST_ROUNDS = 20
+"""How often a function may ask in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +49,14 @@ class ToolService:
         redactor: Redactor,
         own_limits: Mapping[str, CallLimits] | None = None,
         rates: Callable[[], RateLimits] | None = None,
+        consent: Consent | None = None,
     ) -> None:
         """Offer `catalog`.
 
         Args:
             own_limits: the bounds of single tools, by name.
             rates: makes the rate limits when the first call comes; None for none.
+            consent: asks before calls that need it; None never asks.
         """
         self.catalog = catalog
         self._executor = executor
@@ -58,6 +65,7 @@ class ToolService:
         self._make_rates = rates
         self._rates: RateLimits | None = None
         self._redactor = redactor
+        self._consent = consent
 
     async def call(
         self,
@@ -65,18 +73,50 @@ class ToolService:
         arguments: Mapping[str, Any],
         caller: Caller,
         report: Callable[[Progress], None] | None = None,
+        conversation: Conversation | None = None,
     ) -> Outcome:
         """Run the tool `name`. Whatever goes wrong in the tool is an error `Outcome`.
 
         Raises:
-            ProtocolError: there is no such tool (-32602).
+            ProtocolError: there is no such tool (-32602), or what the client brought back is not accepted.
+            InputRequired: the client has to put questions to the person, and to call again.
         """
         tool = self._find(name)
         refused = self._refused(tool, caller)
         if refused is not None:
             return refused
-        outcome = await self._run(tool, arguments, report)
-        return self._clean(outcome)
+        if conversation is None or self._consent is None:
+            return self._clean(await self._run(tool, arguments, report))
+        return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent))
+
+    async def _in_talk(
+        self,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        report: Callable[[Progress], None] | None,
+        conversation: Conversation,
+        consent: Consent,
+    ) -> Outcome:
+        """Ask for consent where it is needed, run, and put the questions that the function has."""
+        talk = Talk(tool, dict(arguments), caller, conversation, consent)
+        if consent.is_needed(tool):
+            verdict = await talk.consent_given()
+            if not verdict.approved:
+                _log.warning("`%s` was not run: %s", tool.name, verdict.reason)
+                return error_outcome(
+                    f"`{tool.name}` was not run: {verdict.reason}.".replace("..", "."), error_type="NotApproved"
+                )
+        for _ in range(_MOST_ROUNDS):
+            outcome = await self._run(tool, arguments, report, talk.answers, conversation.abilities)
+            if outcome.asks is None:
+                return outcome
+            refused = await talk.put(outcome.asks)
+            if refused is not None:
+                return refused
+        return error_outcome(
+            f"`{tool.name}` asked more than {_MOST_ROUNDS} times, and was stopped.", error_type="NotApproved"
+        )
 
     def _find(self, name: str) -> ToolSpec:
         tool = self.catalog.find(name)
@@ -101,7 +141,12 @@ class ToolService:
         return error_outcome(text, error_type="RateLimited")
 
     async def _run(
-        self, tool: ToolSpec, arguments: Mapping[str, Any], report: Callable[[Progress], None] | None
+        self,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any],
+        report: Callable[[Progress], None] | None,
+        answers: Mapping[str, Any] | None = None,
+        abilities: tuple[str, ...] = (),
     ) -> Outcome:
         limits = self._own_limits.get(tool.name, self._limits)
         invocation = Invocation(
@@ -110,6 +155,8 @@ class ToolService:
             timeout_s=limits.timeout_s,
             max_output_bytes=limits.max_output_bytes,
             wants_progress=report is not None,
+            answers=dict(answers) if answers else None,
+            abilities=abilities,
         )
         try:
             return await self._executor.run(invocation, report)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, cast
 import typing_extensions
 from pydantic_core import PydanticUndefined, from_json, to_json
 
+from autotool.context import is_context
 from autotool.errors import SignatureError
 from autotool.introspect.signatures import ELLIPSIS_DEFAULT, EMPTY, RawParameter, RawSignature
 from autotool.model import Parameter, ParameterKind, TypeOrigin
@@ -72,6 +73,7 @@ class Arguments:
         spellings: every accepted name, wire name and original, to its field.
         warnings: what a person should know, one sentence each.
         supplied: the author's own schema, which then stands in the place of what the signature says.
+        context: the name of the parameter that gets the call's `Context`, or "".
     """
 
     json_schema: dict[str, Any]
@@ -81,6 +83,7 @@ class Arguments:
     spellings: Mapping[str, Field] = dataclasses.field(default_factory=dict[str, Field])
     warnings: tuple[str, ...] = ()
     supplied: SuppliedSchema | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,11 @@ def build(signature: RawSignature, words: Mapping[str, Words], subject: str) -> 
     warnings: list[str] = []
     spellings: dict[str, Field] = {}
     extra: Field | None = None
+    context = ""
     for raw in signature.parameters:
+        if is_context(raw.annotation) and raw.kind in ("positional_or_keyword", "keyword_only"):
+            context = raw.name
+            continue
         facts = _facts(raw)
         field, parameter = _read(raw, facts, words.get(raw.name, Words()), subject, warnings)
         if any(other.wire_name == field.wire_name for other in fields):
@@ -131,7 +138,7 @@ def build(signature: RawSignature, words: Mapping[str, Words], subject: str) -> 
             spellings[field.wire_name] = field
     schema = _object_schema([field for field in fields if not field.hidden], shown, extra)
     warnings.extend(_not_offered(shown, subject))
-    return Arguments(schema, tuple(shown), tuple(fields), extra, spellings, tuple(warnings))
+    return Arguments(schema, tuple(shown), tuple(fields), extra, spellings, tuple(warnings), context=context)
 
 
 def _not_offered(shown: Sequence[Parameter], subject: str) -> list[str]:

@@ -77,6 +77,7 @@ def _bound_tool(member: Member) -> BoundTool:
         is_async=signature.is_async,
         file=_file(member.function),
         line=_line(member.function),
+        approval=marks.approval or "",
         warnings=(*taken.warnings, *_doubts(member, doc, marks, taken)),
     )
     return BoundTool(candidate, member.function, taken, result, member.serial)

@@ -14,10 +14,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autotool.model import Caller
 from autotool.protocol import codec, headers, messages
+from autotool.protocol.conversation import Peer
 from autotool.protocol.dispatcher import Answer, Dispatcher
 from autotool.protocol.messages import Notification, Request
 from autotool.protocol.toolwire import header_parameters
 from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision
+from autotool.transports.questions import SESSION, ClientSessions, Questions
 from autotool.transports.security import Guard, HttpLimits, TooLarge, read_body
 
 PATH = "/mcp"
@@ -54,6 +56,8 @@ class Endpoint:
     def __init__(self, dispatcher: Dispatcher, limits: HttpLimits) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
+        self._questions = Questions()
+        self._sessions = ClientSessions()
         self._mirrored: dict[tuple[str, str], Mapping[str, tuple[str, ...]]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,16 +90,27 @@ class Endpoint:
             return
         answer = self._dispatcher.answer_now(message, speaks)
         if answer is not None:
-            await _send_answer(send, answer)
+            await _send_answer(send, answer, self._session(message, speaks))
             return
-        await _Call(self._dispatcher, message, speaks, receive, send, scope.get("autotool.caller") or Caller()).run()
+        call = _Call(self._dispatcher, message, speaks, receive, send, scope.get("autotool.caller") or Caller())
+        await call.run(self._questions, {} if speaks.modern else self._sessions.capabilities(named.get(SESSION, "")))
 
     async def _accept(self, message: Any, send: Send) -> None:
         if isinstance(message, Notification):
             await _respond(send, 202, b"", [])
             return
+        if self._questions.take(message):
+            await _respond(send, 202, b"", [])
+            return
         error = messages.InvalidMessage("The server has asked nothing, so there is nothing to respond to.")
         await _send_answer(send, self._dispatcher.refuse(error, None))
+
+    def _session(self, request: Request, speaks: Revision) -> list[tuple[bytes, bytes]]:
+        """A legacy client that can be asked is given a session id, which only says what it can do."""
+        if speaks.modern or request.method != "initialize":
+            return []
+        session_id = self._sessions.new(request.params.get("capabilities"))
+        return [(SESSION.encode(), session_id.encode())] if session_id else []
 
     def _revision(self, request: Request, named: Mapping[str, str]) -> Revision:
         version = named.get(headers.VERSION)
@@ -182,12 +197,13 @@ class _Call:
         self._watch: asyncio.Task[None] | None = None
         self._stream: _EventStream | None = None
 
-    async def run(self) -> None:
+    async def run(self, questions: Questions, capabilities: Mapping[str, Any]) -> None:
         """Run the call in the task of the HTTP request; a client that goes away cancels it."""
         timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, self._start_watch, asyncio.current_task())
         emit = self._emit if "progressToken" in self._request.meta else None
         try:
-            answer = await self._dispatcher.call(self._request, self._speaks, self._caller, emit)
+            peer = Peer(capabilities, lambda method, params: questions.ask(self._emit, method, params), self._open)
+            answer = await self._dispatcher.call(self._request, self._speaks, self._caller, emit, peer)
             if self._stream is None:
                 await _send_answer(self._send, answer)
             else:
@@ -213,9 +229,14 @@ class _Call:
         self._client_is_gone = True
         call.cancel()
 
-    def _emit(self, message: bytes) -> None:
+    def _open(self) -> None:
+        """Begin to answer as a stream, which keeps the connection open while nothing can be said yet."""
         if self._stream is None:
             self._stream = _EventStream(self._send)
+
+    def _emit(self, message: bytes) -> None:
+        self._open()
+        assert self._stream is not None  # opened by the line above
         self._stream.put(message)
 
 
@@ -261,8 +282,8 @@ class _EventStream:
                 await self._changed.wait()
 
 
-async def _send_answer(send: Send, answer: Answer) -> None:
-    await _respond(send, answer.status, answer.body, [(b"content-type", _JSON)])
+async def _send_answer(send: Send, answer: Answer, extra: list[tuple[bytes, bytes]] | None = None) -> None:
+    await _respond(send, answer.status, answer.body, [(b"content-type", _JSON), *(extra or ())])
 
 
 async def _respond(send: Send, status: int, body: bytes, extra: list[tuple[bytes, bytes]]) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, cast
 
 from autotool.errors import ProtocolError
 from autotool.model import Caller
 from autotool.protocol import codec, messages
 from autotool.protocol.codec import INVALID_REQUEST
+from autotool.protocol.conversation import Peer
 from autotool.protocol.dispatcher import Dispatcher
 from autotool.protocol.messages import ClientResponse, InvalidMessage, Notification, Request, RequestId
 from autotool.protocol.versions import Revision, negotiate
+from autotool.transports.questions import Questions
 
 MAX_IN_FLIGHT = 128
 """Calls of one client that may be under way; a further one is told to come back."""
@@ -31,6 +34,8 @@ class Session:
         self._send = send
         self._caller = caller or Caller()
         self._agreed = ""
+        self._capabilities: dict[str, Any] = {}
+        self._questions = Questions()
         self._tasks: dict[tuple[type, RequestId], asyncio.Task[None]] = {}
         self.messages = 0
 
@@ -71,6 +76,8 @@ class Session:
         if request.method == "initialize" and not speaks.modern:
             # Requests may follow at once, before the answer: they speak what the handshake agrees on.
             self._agreed = negotiate(str(request.params.get("protocolVersion", ""))).version
+            declared = request.params.get("capabilities")
+            self._capabilities = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
         answer = self._dispatcher.answer_now(request, speaks)
         if answer is not None:
             self._send(answer.body)
@@ -92,7 +99,8 @@ class Session:
             del self._tasks[key]
 
     async def _call(self, request: Request, speaks: Revision) -> None:
-        answer = await self._dispatcher.call(request, speaks, self._caller, self._send)
+        peer = Peer(self._capabilities, self._ask) if not speaks.modern else None
+        answer = await self._dispatcher.call(request, speaks, self._caller, self._send, peer)
         self._tasks.pop((type(request.id), request.id), None)
         self._send(answer.body)
 
@@ -104,8 +112,11 @@ class Session:
         if task is not None:
             task.cancel()
 
+    async def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        return await self._questions.ask(self._send, method, params)
+
     def _response(self, response: ClientResponse) -> None:
-        """No request of ours is open, so nobody waits for it."""
+        self._questions.take(response)
 
     async def finish(self, grace_s: float) -> None:
         """Let calls in flight be answered for `grace_s` seconds, then cancel them."""

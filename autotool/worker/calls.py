@@ -9,6 +9,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic_core import to_json
+
+from autotool.context import Context, NeedsInput
 from autotool.errors import ArgumentError
 from autotool.model import Invocation, Outcome, Progress
 from autotool.sources.base import BoundTool, Exited, Subprogram
@@ -61,19 +64,19 @@ class Runner:
             return error_outcome(f"`{invocation.key}` is not served here.")
         with self._surroundings.kept():
             if tool.serial is None:
-                return await self._start(tool, invocation)
+                return await self._start(tool, invocation, report)
             async with self._turn(tool.serial):
-                return await self._start(tool, invocation)
+                return await self._start(tool, invocation, report)
 
     def _turn(self, serial: object) -> asyncio.Lock:
         return self._turns.setdefault(id(serial), asyncio.Lock())
 
-    async def _start(self, tool: BoundTool, invocation: Invocation) -> Outcome:
+    async def _start(self, tool: BoundTool, invocation: Invocation, report: Report | None) -> Outcome:
         captured = Captured()
         capture.current.set(captured)
         if tool.candidate.is_async:
-            return await self._in_loop(tool, invocation, captured)
-        job = Job(lambda: self._in_thread(tool, invocation, captured), asyncio.get_running_loop())
+            return await self._in_loop(tool, invocation, captured, report)
+        job = Job(lambda: self._in_thread(tool, invocation, captured, report), asyncio.get_running_loop())
         self._pool.submit(job)
         try:
             outcome = await job.future
@@ -84,11 +87,13 @@ class Runner:
             return await self._finish(tool, outcome.value, invocation, captured)
         return outcome
 
-    def _in_thread(self, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome | _Unfinished:
+    def _in_thread(
+        self, tool: BoundTool, invocation: Invocation, captured: Captured, report: Report | None
+    ) -> Outcome | _Unfinished:
         bound = None
         try:
             bound = bind(tool.arguments, invocation.arguments)
-            value = tool.function(*bound.args, **bound.kwargs)
+            value = tool.function(*bound.args, **_with_context(tool, invocation, bound.kwargs, report))
             if _getpid() != self._pid:
                 _exit(0)  # the function forked: this is the child, and the call belongs to the parent
             if isinstance(value, Subprogram) or inspect.isawaitable(value) or hasattr(value, "__aiter__"):
@@ -104,7 +109,9 @@ class Runner:
             if bound is not None:
                 bound.close()
 
-    async def _in_loop(self, tool: BoundTool, invocation: Invocation, captured: Captured) -> Outcome:
+    async def _in_loop(
+        self, tool: BoundTool, invocation: Invocation, captured: Captured, report: Report | None
+    ) -> Outcome:
         try:
             bound = bind(tool.arguments, invocation.arguments)
         except ArgumentError as error:
@@ -112,7 +119,7 @@ class Runner:
         except BaseException as error:
             return _failed(error, tool, captured)
         try:
-            value = tool.function(*bound.args, **bound.kwargs)
+            value = tool.function(*bound.args, **_with_context(tool, invocation, bound.kwargs, report))
             return await self._finish(tool, value, invocation, captured)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
@@ -131,6 +138,17 @@ class Runner:
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
             return _failed(error, tool, captured)
+
+
+def _with_context(
+    tool: BoundTool, invocation: Invocation, kwargs: dict[str, Any], report: Report | None
+) -> dict[str, Any]:
+    """The keyword arguments, with the call's context where the function wants it."""
+    name = tool.arguments.context
+    if not name:
+        return kwargs
+    tell = None if report is None else (lambda done, total, text: report(Progress(done, total, text)))
+    return {**kwargs, name: Context(invocation.answers, abilities=invocation.abilities, report=tell)}
 
 
 class _StillRunning(asyncio.CancelledError):
@@ -153,11 +171,17 @@ def _shape(value: Any, tool: BoundTool, invocation: Invocation, captured: Captur
     return results.shape(value, tool.result, max_output_bytes=invocation.max_output_bytes, captured=captured.text)
 
 
+def _asking(needs: NeedsInput) -> Outcome:
+    return Outcome(False, b"[]", asks=to_json(needs.requests))
+
+
 def _refused(error: ArgumentError) -> Outcome:
     return error_outcome("\n".join(error.problems), error_type="ArgumentError")
 
 
 def _failed(error: BaseException, tool: BoundTool, captured: Captured) -> Outcome:
+    if isinstance(error, NeedsInput):
+        return _asking(error)
     if not isinstance(error, SystemExit):
         _log.warning("`%s` raised %s", tool.candidate.key, type(error).__name__, exc_info=error)
     return results.failure(error, captured=captured.text)

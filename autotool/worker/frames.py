@@ -42,7 +42,7 @@ _OUTCOME = struct.Struct(">BIIH")
 _pack_header = _HEADER.pack
 _pack_outcome = _OUTCOME.pack
 
-_IS_ERROR, _HAS_STRUCTURED, _TRUNCATED = 1, 2, 4
+_IS_ERROR, _HAS_STRUCTURED, _TRUNCATED, _ASKS = 1, 2, 4, 8
 
 
 class MalformedFrame(Exception):
@@ -56,6 +56,8 @@ def pack(kind: int, call_id: int, payload: bytes = b"") -> bytes:
 
 def pack_outcome(outcome: Outcome) -> bytes:
     """An outcome as the payload of a `RESULT`; its JSON travels as it is."""
+    if outcome.asks is not None:
+        return _pack_outcome(_ASKS, len(outcome.asks), 0, 0) + outcome.asks
     structured = outcome.structured or b""
     flags = (
         outcome.is_error * _IS_ERROR
@@ -80,6 +82,8 @@ def unpack_outcome(payload: bytes) -> Outcome:
     middle, end = start + content_size, start + content_size + structured_size
     if end + name_size != len(payload):
         raise MalformedFrame("the lengths of an outcome do not add up")
+    if flags & _ASKS:
+        return Outcome(False, b"[]", asks=payload[start:middle])
     return Outcome(
         is_error=bool(flags & _IS_ERROR),
         content=payload[start:middle],

@@ -67,6 +67,8 @@ def dump_invocation(invocation: Invocation) -> bytes:
             invocation.timeout_s,
             invocation.max_output_bytes,
             invocation.wants_progress,
+            invocation.answers,
+            invocation.abilities,
         ]
     )
 
