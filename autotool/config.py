@@ -155,6 +155,18 @@ class ApprovalSection:
 
 
 @section
+class AuditSection:
+    """`[audit]`: a line for every call."""
+
+    path: Annotated[str, "The file, or `stderr`. Default: no audit trail."] = ""
+    arguments: Annotated[Literal["digest", "masked"], "What of the arguments is written."] = "digest"
+    max_size: Annotated[Size, "The size at which a file is put aside; 0: never."] = 100_000_000
+    on_failure: Annotated[
+        Literal["deny", "warn"], "What happens to calls that may destroy when nothing can be written."
+    ] = "deny"
+
+
+@section
 class ToolSection:
     """`[tool.NAME]`: what one tool is told by and bounded by, in the place of what its code says."""
 
@@ -261,6 +273,7 @@ class Config:
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
     approval: ApprovalSection = ApprovalSection()
+    audit: AuditSection = AuditSection()
     tool: Annotated[Mapping[str, ToolSection], "Single tools, by name."] = field(default_factory=dict[str, ToolSection])
     command: Annotated[Mapping[str, CommandSection], "Command lines as tools, by name."] = field(
         default_factory=dict[str, CommandSection]

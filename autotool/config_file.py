@@ -18,6 +18,7 @@ import pydantic
 
 from autotool.config import (
     ApprovalSection,
+    AuditSection,
     CommandSection,
     Config,
     DefaultsSection,
@@ -36,6 +37,7 @@ SECTIONS: dict[str, type[Any]] = {
     "tools": ToolsSection,
     "defaults": DefaultsSection,
     "approval": ApprovalSection,
+    "audit": AuditSection,
 }
 NAMED_SECTIONS: dict[str, type[Any]] = {"tool": ToolSection, "command": CommandSection, "program": ProgramSection}
 """Sections that stand once for each name: `[tool.NAME]`."""

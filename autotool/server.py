@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, cast
 from autotool import __version__
 from autotool.catalog import Catalog
 from autotool.commands.secrets import secret_of
-from autotool.config import ApprovalSection, Config, DefaultsSection, ToolSection
+from autotool.config import ApprovalSection, AuditSection, Config, DefaultsSection, ToolSection
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Description, Selection, Target, ToolSpec, stated
 from autotool.policy.approval import Mode
+from autotool.policy.audit import AuditTrail
 from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean, clean_candidate
@@ -131,6 +132,8 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         rates=_rates(plan.config, bounds),
         redactor=redactor,
         consent=_consent(catalog, plan.config, redactor, desk),
+        audit=_audit(plan.config.audit),
+        masks_arguments=plan.config.audit.arguments == "masked",
     )
     info = server_info(description, plan)
     server = plan.config.server
@@ -159,6 +162,12 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
             "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
         )
     return permitted
+
+
+def _audit(section: AuditSection) -> AuditTrail | None:
+    if not section.path:
+        return None
+    return AuditTrail(section.path, max_bytes=section.max_size, must_record=section.on_failure == "deny")
 
 
 def _consent(catalog: Catalog, config: Config, redactor: Redactor, desk: OperatorDesk) -> Consent:

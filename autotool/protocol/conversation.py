@@ -6,6 +6,7 @@ is sent a request in the middle of the call, and answers it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -14,6 +15,7 @@ from autotool.errors import ProtocolError
 from autotool.protocol.messages import INVALID_PARAMS, META_CAPABILITIES, Request
 
 ELICIT = "elicitation/create"
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _NEEDS = {ELICIT: "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -40,6 +42,7 @@ class Conversation:
         ask: asks in the middle of the call; None for clients that call again instead.
         hold: keeps the client's connection open while nothing can be answered yet; None where it stays open by itself.
         is_modern: whether the client speaks a revision without a handshake.
+        trace: the `traceparent` of the request, "" for none (W3C Trace Context).
     """
 
     abilities: tuple[str, ...] = ()
@@ -48,6 +51,7 @@ class Conversation:
     ask: Ask | None = None
     hold: Callable[[], None] | None = None
     is_modern: bool = False
+    trace: str = ""
 
     @property
     def can_elicit(self) -> bool:
@@ -83,7 +87,7 @@ def of_request(request: Request, *, modern: bool, peer: Peer | None) -> Conversa
     peer = peer or Peer()
     if not modern:
         abilities = _abilities(peer.capabilities) if peer.ask is not None else ()
-        return Conversation(abilities, ask=peer.ask, hold=peer.hold)
+        return Conversation(abilities, ask=peer.ask, hold=peer.hold, trace=_trace(request))
     responses, state = request.params.get("inputResponses", {}), request.params.get("requestState", "")
     if not isinstance(responses, dict):
         raise ProtocolError(
@@ -97,7 +101,13 @@ def of_request(request: Request, *, modern: bool, peer: Peer | None) -> Conversa
         state,
         hold=peer.hold,
         is_modern=True,
+        trace=_trace(request),
     )
+
+
+def _trace(request: Request) -> str:
+    found = request.meta.get("traceparent")
+    return found if isinstance(found, str) and _TRACEPARENT.fullmatch(found) else ""
 
 
 def _abilities(capabilities: Any) -> tuple[str, ...]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import to_json
+
 from autotool.catalog import Catalog
 from autotool.errors import ExecutionError, ProtocolError
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
+from autotool.policy.audit import AuditTrail, AuditUnavailable, Record
 from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean_json
-from autotool.protocol.conversation import Conversation
+from autotool.policy.states import digest
+from autotool.protocol.conversation import Conversation, InputRequired
 from autotool.runtime.consent import Consent
 from autotool.runtime.ports import Executor
 from autotool.runtime.talk import Talk
@@ -50,6 +56,8 @@ class ToolService:
         own_limits: Mapping[str, CallLimits] | None = None,
         rates: Callable[[], RateLimits] | None = None,
         consent: Consent | None = None,
+        audit: AuditTrail | None = None,
+        masks_arguments: bool = False,
     ) -> None:
         """Offer `catalog`.
 
@@ -57,6 +65,8 @@ class ToolService:
             own_limits: the bounds of single tools, by name.
             rates: makes the rate limits when the first call comes; None for none.
             consent: asks before calls that need it; None never asks.
+            audit: where calls are written down; None for nowhere.
+            masks_arguments: whether the arguments are written there, with secrets masked, and not only their digest.
         """
         self.catalog = catalog
         self._executor = executor
@@ -66,6 +76,8 @@ class ToolService:
         self._rates: RateLimits | None = None
         self._redactor = redactor
         self._consent = consent
+        self._audit = audit
+        self._masks_arguments = masks_arguments
 
     async def call(
         self,
@@ -81,13 +93,78 @@ class ToolService:
             ProtocolError: there is no such tool (-32602), or what the client brought back is not accepted.
             InputRequired: the client has to put questions to the person, and to call again.
         """
+        record = Record(caller.name, name)
+        try:
+            outcome = await self._decided(name, arguments, caller, report, conversation, record)
+        except InputRequired:
+            record.outcome = "asked"
+            raise
+        except asyncio.CancelledError:
+            record.outcome = "cancelled"
+            raise
+        except ProtocolError as error:
+            record.outcome, record.error = "refused", error.message
+            raise
+        else:
+            record.outcome = record.outcome or ("error" if outcome.is_error else "ok")
+            record.error, record.size = outcome.error_type, len(outcome.content)
+            return outcome
+        finally:
+            if self._audit is not None:
+                self._audit.end(record)
+
+    async def _decided(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        report: Callable[[Progress], None] | None,
+        conversation: Conversation | None,
+        record: Record,
+    ) -> Outcome:
+        """The way of a call: tool, rate limits, consent, the call itself, sanitizing."""
         tool = self._find(name)
+        self._describe(record, tool, arguments, conversation)
         refused = self._refused(tool, caller)
+        record.decisions["rate"] = "over" if refused is not None else "within"
         if refused is not None:
+            record.outcome = "refused"
             return refused
         if conversation is None or self._consent is None:
-            return self._clean(await self._run(tool, arguments, report))
-        return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent))
+            return self._clean(await self._audited(tool, arguments, report, record))
+        return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent, record))
+
+    def _describe(
+        self, record: Record, tool: ToolSpec, arguments: Mapping[str, Any], conversation: Conversation | None
+    ) -> None:
+        if self._audit is None:
+            return
+        record.definition = self.catalog.digest_of(tool)
+        record.arguments = self._told_arguments(arguments)
+        record.trace = conversation.trace if conversation is not None else ""
+
+    async def _audited(
+        self,
+        tool: ToolSpec,
+        arguments: Mapping[str, Any],
+        report: Callable[[Progress], None] | None,
+        record: Record,
+        answers: Mapping[str, Any] | None = None,
+        abilities: tuple[str, ...] = (),
+    ) -> Outcome:
+        """Run, written down before where the tool may destroy."""
+        if self._audit is not None and not tool.candidate.hints.read_only:
+            try:
+                self._audit.begin(record)
+            except AuditUnavailable as error:
+                record.outcome = "refused"
+                return error_outcome(f"`{tool.name}` was not run: {error}.", error_type="AuditUnavailable")
+        return await self._run(tool, arguments, report, answers, abilities)
+
+    def _told_arguments(self, arguments: Mapping[str, Any]) -> Any:
+        if not self._masks_arguments:
+            return digest(arguments)
+        return json.loads(self._redactor.clean_json(to_json(arguments)))
 
     async def _in_talk(
         self,
@@ -97,18 +174,21 @@ class ToolService:
         report: Callable[[Progress], None] | None,
         conversation: Conversation,
         consent: Consent,
+        record: Record,
     ) -> Outcome:
         """Ask for consent where it is needed, run, and put the questions that the function has."""
         talk = Talk(tool, dict(arguments), caller, conversation, consent)
         if consent.is_needed(tool):
             verdict = await talk.consent_given()
+            record.decisions["approval"] = verdict.reason or ("given" if verdict.approved else "denied")
             if not verdict.approved:
+                record.outcome = "refused"
                 _log.warning("`%s` was not run: %s", tool.name, verdict.reason)
                 return error_outcome(
                     f"`{tool.name}` was not run: {verdict.reason}.".replace("..", "."), error_type="NotApproved"
                 )
         for _ in range(_MOST_ROUNDS):
-            outcome = await self._run(tool, arguments, report, talk.answers, conversation.abilities)
+            outcome = await self._audited(tool, arguments, report, record, talk.answers, conversation.abilities)
             if outcome.asks is None:
                 return outcome
             refused = await talk.put(outcome.asks)
