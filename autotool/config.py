@@ -167,6 +167,26 @@ class AuditSection:
 
 
 @section
+class AuthSection:
+    """`[auth]`: who may call over HTTP."""
+
+    tokens: Annotated[str, "The file of bearer tokens that `autotool token new` writes."] = ""
+    issuer: Annotated[str, "The authorization server whose tokens are taken."] = ""
+    jwks: Annotated[str, "Its keys: a file, or an https address."] = ""
+    resource: Annotated[str, "This server's own address, as tokens name it. Default: where it listens."] = ""
+    algorithms: Annotated[tuple[str, ...], "Signatures that are taken. Default: all that are safe."] = ()
+    open: Annotated[bool, "Serve without auth on addresses other than loopback."] = False
+
+
+@section
+class ScopeSection:
+    """`[scopes.NAME]`: the tools that a scope opens."""
+
+    allow: Annotated[tuple[str, ...], "As in [tools]."] = ()
+    deny: Annotated[tuple[str, ...], "As in [tools]."] = ()
+
+
+@section
 class ToolSection:
     """`[tool.NAME]`: what one tool is told by and bounded by, in the place of what its code says."""
 
@@ -274,6 +294,10 @@ class Config:
     defaults: DefaultsSection = DefaultsSection()
     approval: ApprovalSection = ApprovalSection()
     audit: AuditSection = AuditSection()
+    auth: AuthSection = AuthSection()
+    scopes: Annotated[Mapping[str, ScopeSection], "The tools that each scope opens."] = field(
+        default_factory=dict[str, ScopeSection]
+    )
     tool: Annotated[Mapping[str, ToolSection], "Single tools, by name."] = field(default_factory=dict[str, ToolSection])
     command: Annotated[Mapping[str, CommandSection], "Command lines as tools, by name."] = field(
         default_factory=dict[str, CommandSection]

@@ -19,12 +19,14 @@ import pydantic
 from autotool.config import (
     ApprovalSection,
     AuditSection,
+    AuthSection,
     CommandSection,
     Config,
     DefaultsSection,
     EnvSource,
     ParameterSection,
     ProgramSection,
+    ScopeSection,
     ServerSection,
     ToolSection,
     ToolsSection,
@@ -38,8 +40,14 @@ SECTIONS: dict[str, type[Any]] = {
     "defaults": DefaultsSection,
     "approval": ApprovalSection,
     "audit": AuditSection,
+    "auth": AuthSection,
 }
-NAMED_SECTIONS: dict[str, type[Any]] = {"tool": ToolSection, "command": CommandSection, "program": ProgramSection}
+NAMED_SECTIONS: dict[str, type[Any]] = {
+    "tool": ToolSection,
+    "command": CommandSection,
+    "program": ProgramSection,
+    "scopes": ScopeSection,
+}
 """Sections that stand once for each name: `[tool.NAME]`."""
 
 Flags = Mapping[str, Mapping[str, Any]]

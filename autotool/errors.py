@@ -13,6 +13,7 @@
     │   └── Overloaded         there was no room to start it
     ├── ToolError              a tool that a program called failed (only from `autotool.load`)
     └── ProtocolError          a message breaks the protocol (a JSON-RPC error)
+        └── InsufficientScope  the caller's scopes do not open the tool
 
 Each plane is mapped to its reader once: operator errors in `cli`, protocol errors in
 `protocol.dispatcher`, tool errors in `runtime.service`.
@@ -117,3 +118,15 @@ class ProtocolError(AutotoolError):
         self.message = message
         self.data = data
         self.http_status = http_status
+
+
+class InsufficientScope(ProtocolError):
+    """The caller's scopes do not open what was called.
+
+    Attributes:
+        scopes: those of which one would.
+    """
+
+    def __init__(self, code: int, message: str, scopes: Sequence[str]) -> None:
+        super().__init__(code, message, http_status=403)
+        self.scopes = tuple(scopes)

@@ -296,7 +296,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls. `name` is a principal's name, or "local"; `scopes` what they may use."""
+    """Who calls.
+
+    Attributes:
+        name: a principal's name, or "local".
+        scopes: what they may use.
+        is_local: whether this is the user who runs the server, who may use everything.
+    """
 
     name: str = "local"
     scopes: tuple[str, ...] = ()
+    is_local: bool = True

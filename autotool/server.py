@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, cast
 from autotool import __version__
 from autotool.catalog import Catalog
 from autotool.commands.secrets import secret_of
-from autotool.config import ApprovalSection, AuditSection, Config, DefaultsSection, ToolSection
-from autotool.errors import ConfigError
-from autotool.model import Bounds, Description, Selection, Target, ToolSpec, stated
+from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection, ToolSection
+from autotool.errors import ConfigError, TransportError
+from autotool.model import Bounds, Caller, Description, Selection, Target, ToolSpec, stated
+from autotool.policy.access import TOKEN_PREFIX, Scopes, TokenFile
 from autotool.policy.approval import Mode
 from autotool.policy.audit import AuditTrail
 from autotool.policy.redact import Redactor, environment_secrets
@@ -32,7 +33,9 @@ from autotool.runtime.service import CallLimits, ToolService
 from autotool.runtime.spawn import Launched, discard
 
 if TYPE_CHECKING:
+    from autotool.policy.issuer import Issuer
     from autotool.policy.limits import RateLimits
+    from autotool.transports.bearer import Bearer
 
 _log = logging.getLogger("autotool.server")
 
@@ -133,6 +136,7 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         redactor=redactor,
         consent=_consent(catalog, plan.config, redactor, desk),
         audit=_audit(plan.config.audit),
+        scopes=Scopes({name: Rules(one.allow, one.deny) for name, one in plan.config.scopes.items()}),
         masks_arguments=plan.config.audit.arguments == "masked",
     )
     info = server_info(description, plan)
@@ -162,6 +166,33 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
             "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
         )
     return permitted
+
+
+def _bearer(config: Config, address: str) -> Bearer | None:
+    from autotool.transports.bearer import Bearer
+
+    section = config.auth
+    if not (section.tokens or section.issuer):
+        return None
+    resource = section.resource or address
+    own = TokenFile(section.tokens) if section.tokens else None
+    issuer = _issuer(section, resource) if section.issuer else None
+
+    async def caller_of(token: str) -> Caller:
+        if own is not None and (issuer is None or token.startswith(TOKEN_PREFIX)):
+            return own.caller(token)
+        assert issuer is not None  # one of the two is configured
+        return await issuer.caller(token)
+
+    return Bearer(caller_of, resource, [section.issuer] if section.issuer else (), tuple(config.scopes))
+
+
+def _issuer(section: AuthSection, resource: str) -> Issuer:
+    from autotool.policy.issuer import Issuer
+
+    if not section.jwks:
+        raise ConfigError("`auth.issuer` needs `auth.jwks`, where its keys are", hint="A file, or an https address.")
+    return Issuer(section.issuer, resource, section.jwks, section.algorithms)
 
 
 def _audit(section: AuditSection) -> AuditTrail | None:
@@ -297,13 +328,19 @@ async def serve_http(plan: Plan, launched: Launched | None, on_listening: Callab
     server = plan.config.server
     listening = listen.bind(server.host, server.port, server.uds)
     is_local = bool(server.uds) or server.host in LOOPBACK
+    has_auth = bool(plan.config.auth.tokens or plan.config.auth.issuer)
+    if not is_local and not has_auth and not plan.config.auth.open:
+        raise TransportError(
+            f"{server.host} can be reached from other machines, and nobody would have to say who they are",
+            hint="Give out tokens (`autotool token new NAME`, `[auth] tokens`), or say `--no-auth` if something in front of it asks.",
+        )
     limits = HttpLimits(server.hosts, server.origins, loopback=is_local)
     port = 0 if server.uds else listening.getsockname()[1]
     host = f"[{server.host}]" if ":" in server.host else server.host
     address = f"unix:{server.uds}" if server.uds else f"http://{host}:{port}{PATH}"
 
     async def transport(application: Application) -> int:
-        app = create_app(application.dispatcher, limits)
+        app = create_app(application.dispatcher, limits, _bearer(plan.config, address))
         await listen.serve_http(app, listening, lambda: on_listening(application, address))
         return 0
 

@@ -83,6 +83,9 @@ def serve(
         typer.Option(min=0, max=65535, help="Port for HTTP. Default: 8000; 0: a free one.", show_default=False),
     ] = None,
     uds: Annotated[str | None, typer.Option(metavar="PATH", help="Unix socket for HTTP.", show_default=False)] = None,
+    no_auth: Annotated[
+        bool, typer.Option("--no-auth", help="Take calls from other machines without asking who they are.")
+    ] = False,
     include: Include = None,
     exclude: Exclude = None,
     recursive: Recursive = False,
@@ -102,7 +105,20 @@ def serve(
     from autotool.cli.plans import Flags, plan_for
 
     flags = Flags(
-        targets or [], include, exclude, recursive, config, debug, inline, timeout, host, port, uds, commands, budget
+        targets or [],
+        include,
+        exclude,
+        recursive,
+        config,
+        debug,
+        inline,
+        timeout,
+        host,
+        port,
+        uds,
+        commands,
+        budget,
+        no_auth,
     )
     command.run(lambda: plan_for(flags), stdio=stdio, http=http)
 
@@ -247,3 +263,45 @@ def approvals_deny(call_id: CallId, path: Socket = None) -> None:
     from autotool.cli import approvals as command
 
     command.decide(path, call_id, approve=False)
+
+
+token = typer.Typer(help="Make, list and revoke bearer tokens.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(token, name="token")
+
+TokenPath = Annotated[str, typer.Option("--file", metavar="FILE", help="The file of tokens.")]
+TokenName = Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is.")]
+
+
+@token.command("new", epilog="Example: autotool token new ci --scope billing --expires 90d")
+def token_new(
+    name: TokenName,
+    scopes: Annotated[
+        list[str] | None,
+        typer.Option("--scope", metavar="SCOPE", help="A scope of it; may be repeated.", show_default=False),
+    ] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="A date, or a duration such as 90d. Default: never.", show_default=False),
+    ] = None,
+    file: TokenPath = "tokens.toml",
+) -> None:
+    """Make a token and print it, once; the file keeps a digest of it."""
+    from autotool.cli import tokens as command
+
+    command.new(name, file, scopes or [], expires)
+
+
+@token.command("list", epilog="Example: autotool token list")
+def token_list(file: TokenPath = "tokens.toml") -> None:
+    """Show whose tokens there are, their scopes and until when they hold."""
+    from autotool.cli import tokens as command
+
+    command.list_(file)
+
+
+@token.command("revoke", epilog="Example: autotool token revoke ci")
+def token_revoke(name: TokenName, file: TokenPath = "tokens.toml") -> None:
+    """Remove a token; a running server refuses it within a second."""
+    from autotool.cli import tokens as command
+
+    command.revoke(name, file)

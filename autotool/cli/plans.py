@@ -31,6 +31,7 @@ class Flags:
     uds: str | None = None
     commands: Sequence[str] | None = None
     budget: str | None = None
+    no_auth: bool = False
 
 
 def plan_for(flags: Flags) -> Plan:
@@ -50,6 +51,7 @@ def plan_for(flags: Flags) -> Plan:
                 "recursive": flags.recursive or None,
             },
             "defaults": {"timeout": flags.timeout},
+            "auth": {"open": flags.no_auth or None},
         },
     )
     is_configured = not flags.targets and not flags.commands

@@ -14,7 +14,14 @@ from typing import Any
 from autotool.cli.plans import Flags, plan_for
 from autotool.errors import OperatorError
 
-_SWITCHES = {"--stdio": "stdio", "--http": "http", "--recursive": "recursive", "--inline": "inline", "--debug": "debug"}
+_SWITCHES = {
+    "--stdio": "stdio",
+    "--http": "http",
+    "--recursive": "recursive",
+    "--inline": "inline",
+    "--debug": "debug",
+    "--no-auth": "no_auth",
+}
 _VALUES = {
     "--host": "host",
     "--port": "port",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autotool.errors import ProtocolError
+from autotool.errors import InsufficientScope, ProtocolError
 from autotool.model import Caller, Progress
 from autotool.protocol import messages
 from autotool.protocol.codec import UnacceptableJson
@@ -42,10 +42,11 @@ _ANSWERED = (METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response and the HTTP status that goes with it."""
+    """A response, the HTTP status that goes with it, and the scopes of which one is missing."""
 
     body: bytes
     status: int = 200
+    needs_scopes: tuple[str, ...] = ()
 
 
 class Dispatcher:
@@ -100,7 +101,7 @@ class Dispatcher:
         text = f"The protocol version {requested[:64]!r} is not supported; {', '.join(supported)} is."
         return ProtocolError(UNSUPPORTED_VERSION, text, data={"supported": supported, "requested": requested[:64]})
 
-    def answer_now(self, request: Request, speaks: Revision) -> Answer | None:
+    def answer_now(self, request: Request, speaks: Revision, caller: Caller) -> Answer | None:
         """The answer to a request that needs no waiting, or None for `tools/call`."""
         if request.method == "tools/call":
             return None
@@ -110,7 +111,7 @@ class Dispatcher:
             error = ProtocolError(METHOD_NOT_FOUND, f"There is no method `{request.method[:64]}`.", http_status=404)
             return self.refuse(error, request.id, legacy=not speaks.modern)
         try:
-            return Answer(messages.result_message(request.id, handler(self.methods, request, speaks)))
+            return Answer(messages.result_message(request.id, handler(self.methods, request, speaks, caller)))
         except Exception as error:
             return self.refuse(error, request.id, legacy=not speaks.modern)
 
@@ -144,7 +145,8 @@ class Dispatcher:
         status = error.http_status
         if legacy and request_id is not None and error.code in _ANSWERED:
             status = 200
-        return Answer(messages.error_message(error, request_id), status)
+        needed = error.scopes if isinstance(error, InsufficientScope) else ()
+        return Answer(messages.error_message(error, request_id), 403 if needed else status, needed)
 
     @staticmethod
     def cancelled_id(notification: Notification) -> RequestId | None:

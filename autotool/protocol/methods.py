@@ -17,6 +17,9 @@ from autotool.protocol.versions import MODERN, Revision, negotiate
 
 Report = Callable[[Progress], None]
 
+_MOST_PAGES = 1_000
+"""Pages that are kept serialised."""
+
 
 class ToolSource(Protocol):
     """What the methods need from the rest of the server."""
@@ -24,6 +27,15 @@ class ToolSource(Protocol):
     @property
     def catalog(self) -> Catalog:
         """The tools that are offered now."""
+        ...
+
+    def catalog_for(self, caller: Caller) -> Catalog:
+        """The tools that `caller` sees."""
+        ...
+
+    @property
+    def is_per_caller(self) -> bool:
+        """Whether what is offered depends on who asks."""
         ...
 
     async def call(
@@ -91,7 +103,7 @@ class Methods:
     def _server_meta(self) -> dict[str, Any]:
         return {META_SERVER: {"name": self.info.name, "version": self.info.version}}
 
-    def discover(self, request: Request, revision: Revision) -> bytes:
+    def discover(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`server/discover` (2026-07-28, basic, versioning)."""
         result: dict[str, Any] = {
             "resultType": "complete",
@@ -105,7 +117,7 @@ class Methods:
             result["instructions"] = self.info.instructions
         return encode(result)
 
-    def initialize(self, request: Request, revision: Revision) -> bytes:
+    def initialize(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`initialize` (2025-11-25 and earlier, lifecycle)."""
         requested = request.params.get("protocolVersion")
         if not isinstance(requested, str):
@@ -121,11 +133,11 @@ class Methods:
             result["instructions"] = self.info.instructions
         return encode(result)
 
-    def ping(self, request: Request, revision: Revision) -> bytes:
+    def ping(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`ping`, which only legacy clients send."""
         return b"{}"
 
-    def list_nothing(self, request: Request, revision: Revision) -> bytes:
+    def list_nothing(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`prompts/list`, `resources/list` and `resources/templates/list`: there are none, which may be kept like the tools."""
         if request.params.get("cursor") is not None:
             raise ProtocolError(INVALID_PARAMS, "The cursor is not valid for this list; it has one page.")
@@ -133,7 +145,7 @@ class Methods:
         hints = {"ttlMs": self.settings.list_ttl_ms, "cacheScope": "public", "_meta": self._server_meta()}
         return encode({"resultType": "complete", key: [], **hints})
 
-    def find_nothing(self, request: Request, revision: Revision) -> bytes:
+    def find_nothing(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`prompts/get` and `resources/read`: whatever is asked for is not there.
 
         Raises:
@@ -149,14 +161,14 @@ class Methods:
             data={field_name: wanted[:1024]},
         )
 
-    def list_tools(self, request: Request, revision: Revision) -> bytes:
+    def list_tools(self, request: Request, revision: Revision, caller: Caller) -> bytes:
         """`tools/list`: one page, serialised once for each catalog and revision."""
-        catalog = self.source.catalog
+        catalog = self.source.catalog_for(caller)
         offset = self._offset(request.params.get("cursor"), catalog)
         key = (catalog.version, revision.version, offset)
         page = self._pages.get(key)
         if page is None:
-            if self._pages and next(iter(self._pages))[0] != catalog.version:
+            if len(self._pages) >= _MOST_PAGES:
                 self._pages.clear()
             page = self._pages[key] = encode(self.page(catalog, offset, revision))
         return page
@@ -184,7 +196,7 @@ class Methods:
                 "resultType": "complete",
                 **result,
                 "ttlMs": self.settings.list_ttl_ms,
-                "cacheScope": "public",
+                "cacheScope": "private" if self.source.is_per_caller else "public",
                 "_meta": self._server_meta(),
             }
         return result
@@ -239,7 +251,7 @@ def _call_parameters(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return name, cast("dict[str, Any]", arguments)
 
 
-Handler = Callable[[Methods, Request, Revision], bytes]
+Handler = Callable[[Methods, Request, Revision, Caller], bytes]
 
 MODERN_METHODS: dict[str, Handler] = {
     "server/discover": Methods.discover,

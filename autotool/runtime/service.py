@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from autotool.catalog import Catalog
-from autotool.errors import ExecutionError, ProtocolError
+from autotool.errors import ExecutionError, InsufficientScope, ProtocolError
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
+from autotool.policy.access import Scopes
 from autotool.policy.audit import AuditTrail, AuditUnavailable, Record
 from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean_json
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("autotool.calls")
 
 INVALID_PARAMS = -32602
+_MOST_CATALOGS = 1_000
 _MOST_ROUNDS = 20
 """How often a function may ask in one call."""
 
@@ -57,6 +59,7 @@ class ToolService:
         rates: Callable[[], RateLimits] | None = None,
         consent: Consent | None = None,
         audit: AuditTrail | None = None,
+        scopes: Scopes | None = None,
         masks_arguments: bool = False,
     ) -> None:
         """Offer `catalog`.
@@ -66,6 +69,7 @@ class ToolService:
             rates: makes the rate limits when the first call comes; None for none.
             consent: asks before calls that need it; None never asks.
             audit: where calls are written down; None for nowhere.
+            scopes: which tools each scope opens.
             masks_arguments: whether the arguments are written there, with secrets masked, and not only their digest.
         """
         self.catalog = catalog
@@ -77,6 +81,8 @@ class ToolService:
         self._redactor = redactor
         self._consent = consent
         self._audit = audit
+        self._scopes = scopes or Scopes()
+        self._catalogs: dict[tuple[str, ...], Catalog] = {}
         self._masks_arguments = masks_arguments
 
     async def call(
@@ -123,7 +129,8 @@ class ToolService:
         record: Record,
     ) -> Outcome:
         """The way of a call: tool, rate limits, consent, the call itself, sanitizing."""
-        tool = self._find(name)
+        tool = self._find(name, caller)
+        record.decisions["access"] = "allowed"
         self._describe(record, tool, arguments, conversation)
         refused = self._refused(tool, caller)
         record.decisions["rate"] = "over" if refused is not None else "within"
@@ -198,13 +205,35 @@ class ToolService:
             f"`{tool.name}` asked more than {_MOST_ROUNDS} times, and was stopped.", error_type="NotApproved"
         )
 
-    def _find(self, name: str) -> ToolSpec:
-        tool = self.catalog.find(name)
+    def catalog_for(self, caller: Caller) -> Catalog:
+        """The tools that `caller` sees."""
+        if not self.is_per_caller or caller.is_local:
+            return self.catalog
+        found = self._catalogs.get(caller.scopes)
+        if found is None:
+            if len(self._catalogs) >= _MOST_CATALOGS:
+                self._catalogs.clear()
+            found = self._catalogs[caller.scopes] = self._scopes.visible(self.catalog, caller)
+        return found
+
+    @property
+    def is_per_caller(self) -> bool:
+        """Whether what is offered depends on who asks."""
+        return bool(self._scopes.rules)
+
+    def _find(self, name: str, caller: Caller) -> ToolSpec:
+        seen = self.catalog_for(caller)
+        tool = seen.find(name)
         if tool is not None:
             return tool
-        near = self.catalog.nearest(name)
+        near = seen.nearest(name)
         hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
-        raise ProtocolError(INVALID_PARAMS, f"Unknown tool: `{name}`.{hint}")
+        text = f"Unknown tool: `{name}`.{hint}"
+        hidden = self.catalog.find(name)
+        if hidden is not None:
+            # What it is called by is the same as for a tool that does not exist; only HTTP says which scope would open it.
+            raise InsufficientScope(INVALID_PARAMS, text, self._scopes.needed(hidden))
+        raise ProtocolError(INVALID_PARAMS, text)
 
     def warm_up(self) -> None:
         """Import what the first call will need; may be done in a thread."""

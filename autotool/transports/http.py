@@ -19,6 +19,7 @@ from autotool.protocol.dispatcher import Answer, Dispatcher
 from autotool.protocol.messages import Notification, Request
 from autotool.protocol.toolwire import header_parameters
 from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision
+from autotool.transports.bearer import WELL_KNOWN, Bearer, Unauthorized
 from autotool.transports.questions import SESSION, ClientSessions, Questions
 from autotool.transports.security import Guard, HttpLimits, TooLarge, read_body
 
@@ -26,26 +27,36 @@ PATH = "/mcp"
 
 _JSON = b"application/json"
 _EVENTS = b"text/event-stream"
+_TEXT = b"text/plain; charset=utf-8"
 _WATCH_AFTER_S = 0.05
 """Calls that end sooner are not watched for a client that goes away: watching costs more than they do."""
 _KEEP_ALIVE_S = 15.0
 
 
-def create_app(dispatcher: Dispatcher, limits: HttpLimits) -> ASGIApp:
-    """The ASGI application with the endpoint at `/mcp`, guarded, and nothing anywhere else."""
-    return Guard(_Entrance(Endpoint(dispatcher, limits), Starlette()), limits)
+def create_app(dispatcher: Dispatcher, limits: HttpLimits, bearer: Bearer | None = None) -> ASGIApp:
+    """The ASGI application with the endpoint at `/mcp`, guarded, and nothing anywhere else.
+
+    Args:
+        bearer: finds out who calls; None where everybody who reaches the server is the local user.
+    """
+    return Guard(_Entrance(Endpoint(dispatcher, limits, bearer), Starlette(), bearer), limits)
 
 
 class _Entrance:
     """Leads to the endpoint past Starlette's router and error pages: they cost a quarter of a call, and it needs neither."""
 
-    def __init__(self, endpoint: ASGIApp, rest: ASGIApp) -> None:
+    def __init__(self, endpoint: ASGIApp, rest: ASGIApp, bearer: Bearer | None) -> None:
         self._endpoint = endpoint
         self._rest = rest
+        self._metadata = bearer.metadata() if bearer is not None else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/"):
             await self._endpoint(scope, receive, send)
+        elif (
+            self._metadata is not None and scope["type"] == "http" and scope["path"] in (WELL_KNOWN, WELL_KNOWN + PATH)
+        ):
+            await _respond(send, 200, self._metadata, [(b"content-type", _JSON)])
         else:
             await self._rest(scope, receive, send)
 
@@ -53,8 +64,9 @@ class _Entrance:
 class Endpoint:
     """The endpoint as an ASGI application."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: HttpLimits) -> None:
+    def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, bearer: Bearer | None = None) -> None:
         self._dispatcher = dispatcher
+        self._bearer = bearer
         self._limits = limits
         self._questions = Questions()
         self._sessions = ClientSessions()
@@ -68,6 +80,7 @@ class Endpoint:
         request_id: messages.RequestId | None = None
         try:
             named = _unique_headers(scope["headers"])
+            caller = await self._caller(named, scope)
             _check_media(named)
             body = await read_body(receive, named, self._limits)
             message = messages.parse(codec.decode(body))
@@ -80,20 +93,29 @@ class Endpoint:
         except TooLarge as error:
             await _send_answer(send, Answer(messages.error_message(error, None), 413))
             return
+        except Unauthorized as error:
+            await _respond(send, error.status, str(error).encode(), [(b"content-type", _TEXT), *error.headers])
+            return
         except _Http as error:
-            await _respond(send, error.status, str(error).encode(), [(b"content-type", b"text/plain; charset=utf-8")])
+            await _respond(send, error.status, str(error).encode(), [(b"content-type", _TEXT)])
             return
         except asyncio.CancelledError:
             raise
         except Exception as error:
             await _send_answer(send, self._dispatcher.refuse(error, request_id))
             return
-        answer = self._dispatcher.answer_now(message, speaks)
+        answer = self._dispatcher.answer_now(message, speaks, caller)
         if answer is not None:
             await _send_answer(send, answer, self._session(message, speaks))
             return
-        call = _Call(self._dispatcher, message, speaks, receive, send, scope.get("autotool.caller") or Caller())
+        call = _Call(self._dispatcher, message, speaks, receive, send, caller, self._bearer)
         await call.run(self._questions, {} if speaks.modern else self._sessions.capabilities(named.get(SESSION, "")))
+
+    async def _caller(self, named: Mapping[str, str], scope: Scope) -> Caller:
+        if self._bearer is None:
+            return Caller()
+        peer = scope.get("client")
+        return await self._bearer.caller(named.get("authorization"), str(peer[0]) if peer else "")
 
     async def _accept(self, message: Any, send: Send) -> None:
         if isinstance(message, Notification):
@@ -185,7 +207,14 @@ class _Call:
     """One `tools/call` over HTTP: a JSON answer, or a stream of events as soon as there is progress to report."""
 
     def __init__(
-        self, dispatcher: Dispatcher, request: Request, speaks: Revision, receive: Receive, send: Send, caller: Caller
+        self,
+        dispatcher: Dispatcher,
+        request: Request,
+        speaks: Revision,
+        receive: Receive,
+        send: Send,
+        caller: Caller,
+        bearer: Bearer | None,
     ) -> None:
         self._dispatcher = dispatcher
         self._request = request
@@ -193,6 +222,7 @@ class _Call:
         self._receive = receive
         self._send = send
         self._caller = caller
+        self._bearer = bearer
         self._client_is_gone = False
         self._watch: asyncio.Task[None] | None = None
         self._stream: _EventStream | None = None
@@ -205,7 +235,7 @@ class _Call:
             peer = Peer(capabilities, lambda method, params: questions.ask(self._emit, method, params), self._open)
             answer = await self._dispatcher.call(self._request, self._speaks, self._caller, emit, peer)
             if self._stream is None:
-                await _send_answer(self._send, answer)
+                await _send_answer(self._send, answer, self._challenge(answer))
             else:
                 await self._stream.end(answer.body)
         except asyncio.CancelledError:
@@ -217,6 +247,11 @@ class _Call:
                 self._watch.cancel()
             if self._stream is not None:
                 self._stream.abandon()
+
+    def _challenge(self, answer: Answer) -> list[tuple[bytes, bytes]]:
+        if not answer.needs_scopes or self._bearer is None:
+            return []
+        return [self._bearer.challenge("insufficient_scope", answer.needs_scopes)]
 
     def _start_watch(self, call: asyncio.Task[Any] | None) -> None:
         if call is None:

@@ -78,7 +78,7 @@ class Session:
             self._agreed = negotiate(str(request.params.get("protocolVersion", ""))).version
             declared = request.params.get("capabilities")
             self._capabilities = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
-        answer = self._dispatcher.answer_now(request, speaks)
+        answer = self._dispatcher.answer_now(request, speaks, self._caller)
         if answer is not None:
             self._send(answer.body)
             return
