@@ -43,13 +43,19 @@ class Draft:
         """Add the operands, behind the word that ends the options where that is certain."""
         plain = [operand for operand in operands if not operand.after_dashes]
         words = _nested(plain)
-        if words and style in _ALWAYS_STOPPED:
+        if words and style in _ALWAYS_STOPPED and not plain[0].takes_options:
             is_needed = any(operand.least for operand in plain)
             words = (
                 ["--", *words] if is_needed else [("--", *(words if isinstance(words[0], tuple) else [tuple(words)]))]
             )
         self.run.extend(words)
         self.run.extend(("--", _place(operand)) for operand in operands if operand.after_dashes)
+        for operand in operands:
+            self._declare(operand.name, _operand_parameter(operand), operand.default)
+
+    def inner_operands(self, operands: Sequence[Operand]) -> None:
+        """Add operands behind which the word of a command follows."""
+        self.run.extend(_nested(operands))
         for operand in operands:
             self._declare(operand.name, _operand_parameter(operand), operand.default)
 
@@ -92,11 +98,13 @@ def _written(option: Option, style: Style) -> tuple[list[Any], ParameterSection]
         return [(flag, f"{{{name}...}}")], _several(option, base, style)
     assert option.value is not None  # the other cases returned above
     if option.value.type == "boolean":
-        on, off = (f"{flag}=True", f"{flag}=") if style == "argparse" else (f"{flag}=true", f"{flag}=false")
+        join = "=" if flag.startswith("--") or style != "click" else ""
+        words = ("True", "") if style == "argparse" else ("true", "false")
+        on, off = (f"{flag}{join}{word}" for word in words)
         return [f"{{{name}}}"], replace(base, type="boolean", flag=on, off_flag=off)
-    parameter = _valued(option.value, base)
-    if option.is_repeatable:
-        parameter = _array(option.value, base)
+    parameter = _array(option.value, base) if option.is_repeatable else _valued(option.value, base)
+    if option.no_dash:
+        parameter = _without_dash(parameter)
     joined = f"{flag}={{{name}}}" if flag.startswith("--") or option.joint == "=" else f"{flag}{{{name}}}"
     if option.is_optional_value and not option.is_repeatable:
         return [joined], replace(parameter, bare=flag)
@@ -107,6 +115,13 @@ def _written(option: Option, style: Style) -> tuple[list[Any], ParameterSection]
     if style == "argparse" and len(flag) == 2:
         return [f"{flag}{{{name}}}"], parameter
     return [(flag, f"{{{name}}}")], replace(parameter, dash=style in _TAKES_ANY_WORD)
+
+
+def _without_dash(parameter: ParameterSection) -> ParameterSection:
+    kind = parameter.items if parameter.type == "array" else parameter.type
+    if kind in ("integer", "number"):
+        return replace(parameter, minimum=max(0, parameter.minimum or 0))
+    return parameter if parameter.choices else replace(parameter, pattern="^([^-]|-?$)")
 
 
 def _switch(option: Option, base: ParameterSection, flag: str) -> ParameterSection:
@@ -172,5 +187,5 @@ def _operand_parameter(operand: Operand) -> ParameterSection:
     base = ParameterSection(description=operand.description, optional=operand.least == 0)
     if operand.is_array:
         array = _array(operand.value, base)
-        return replace(array, min_items=operand.least or None, max_items=operand.most)
+        return replace(array, min_items=operand.least or None, max_items=operand.most, dash=operand.takes_options)
     return _valued(operand.value, base)

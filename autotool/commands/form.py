@@ -47,6 +47,8 @@ class Option:
         is_counted: a switch that counts (`-vvv`).
         joint: how the help joins a value to the preferred spelling: `=`, a space, or nothing (`-Wa,<options>`); "" when
             it does not say.
+        no_dash: a value that begins with a dash would be an option, even where it is joined to this one (click, where a value
+            may be left out).
         after_operands: it must stand behind the operands (the tests of `find`).
         negative: the spelling that switches it off (`--no-color`), or "".
         is_required: the program does not run without it.
@@ -64,6 +66,7 @@ class Option:
     is_repeatable: bool = False
     is_counted: bool = False
     joint: Literal["", "=", " ", "none"] = ""
+    no_dash: bool = False
     after_operands: bool = False
     negative: str = ""
     is_required: bool = False
@@ -81,6 +84,7 @@ class Operand:
         least: how many words it takes at least; 0 when it may be left out.
         most: how many at most; None for any number.
         after_dashes: it stands behind a `--` of its own (`[--] <path>...` of git).
+        takes_options: every word behind its first belongs to it, options too; where it stands first, a `--` would as well.
         default: as for options.
         danger: why it is not offered unless a person names it, or "".
     """
@@ -90,6 +94,7 @@ class Operand:
     least: int = 1
     most: int | None = 1
     after_dashes: bool = False
+    takes_options: bool = False
     default: Any = UNSET
     description: str = ""
     danger: str = ""

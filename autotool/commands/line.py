@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,11 +91,15 @@ class CommandLine:
         dropped = [
             word
             for word in self.template.words()
-            if word.index not in written and any(_is_given(settled.get(place.name)) for place in word.placeholders)
+            if word.index not in written
+            and any(self._is_given(place.name, settled.get(place.name)) for place in word.placeholders)
         ]
         if dropped:
             raise ArgumentError([self._lonely(word, settled) for word in dropped])
         return self.guard.argv(pieces, self.template)
+
+    def _is_given(self, name: str, value: Any) -> bool:
+        return _is_given(value) and not (value == 0 and bool(self.parameters[name].flag))
 
     def _lonely(self, word: template.Word, settled: Mapping[str, Any]) -> str:
         given = next(place.name for place in word.placeholders if _is_given(settled.get(place.name)))
@@ -196,13 +202,16 @@ def line_of(levels: Sequence[tuple[str, Form]], subject: str) -> CommandLine:
     taken = {one.name for one in (*last.options, *last.operands)}
     for place, (word, form) in enumerate(levels):
         if place:
-            made.run.append(word)
+            made.run.append(word.replace("{", "{{").replace("}", "}}"))
+        names = {one.name: one.name for one in (*form.options, *form.operands)}
+        if form is not last:
+            names = {name: _own_name(name, word, taken) for name in names}
         for option in form.options:
-            name = option.name if form is last or option.name not in taken else f"{levels[place][0]}_{option.name}"
-            taken.add(name)
-            made.option(dataclasses.replace(option, name=name), form.style)
-        exclusive.extend(form.exclusive)
-        needed.extend(form.one_required)
+            made.option(dataclasses.replace(option, name=names[option.name]), form.style)
+        if form is not last:
+            made.inner_operands([dataclasses.replace(one, name=names[one.name]) for one in form.operands])
+        exclusive.extend(tuple(names[name] for name in group) for group in form.exclusive)
+        needed.extend(tuple(names[name] for name in group) for group in form.one_required)
     made.operands(last.operands, last.style)
     section = CommandSection(
         run=tuple(made.run),
@@ -213,6 +222,16 @@ def line_of(levels: Sequence[tuple[str, Form]], subject: str) -> CommandLine:
     )
     line = build_line(section, subject, subject, "program", made.own_defaults)
     return dataclasses.replace(line, guard=dataclasses.replace(line.guard, file_signs=last.file_signs))
+
+
+def _own_name(name: str, word: str, taken: set[str]) -> str:
+    """A name for a parameter of a command above the last, where another has its own; it is taken then."""
+    prefix = re.sub(r"[^A-Za-z0-9]+", "_", word).strip("_")
+    prefix = f"cmd_{prefix}" if not prefix or prefix[0].isdigit() else prefix
+    names = itertools.chain([name, f"{prefix}_{name}"], (f"{prefix}_{name}_{number}" for number in itertools.count(2)))
+    own = next(one for one in names if one not in taken)
+    taken.add(own)
+    return own
 
 
 def _used_elsewhere(section: CommandSection) -> set[str]:

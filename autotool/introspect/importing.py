@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from autotool.errors import TargetError
-from autotool.introspect.reached import LIBRARIES, Reached, intercepted
+from autotool.introspect.reached import LIBRARIES, Reached, Watch, command_line, intercepted
 from autotool.model import Target
 
 
@@ -27,8 +27,9 @@ class Loaded:
     """A target that was imported: its module, the object it names, and the dotted path to that object ("" for the module).
 
     Attributes:
-        reached: where a script reads its command line while it is imported, what it would read it with; what stands behind
-            that line has not been run.
+        reached: where a script reads its command line while it is imported, or a factory when it is called, what it would
+            read it with; what stands behind that line has not been run.
+        is_entry: whether `value` is a function that reads a command line when it is called, as `pkg.cli:main()` does.
     """
 
     target: Target
@@ -36,6 +37,7 @@ class Loaded:
     value: Any
     path: str
     reached: Reached | None = None
+    is_entry: bool = False
 
 
 def load(target: Target) -> Loaded:
@@ -55,7 +57,10 @@ def load(target: Target) -> Loaded:
         value = _attribute(value, name, target, done)
         done.append(name)
     if target.is_factory:
-        value = _make(value, target)
+        try:
+            return Loaded(target, module, _make(value, target), target.attribute, found)
+        except Reached as entered:
+            return Loaded(target, module, value, target.attribute, entered, is_entry=True)
     return Loaded(target, module, value, target.attribute, found)
 
 
@@ -71,9 +76,14 @@ def _attribute(owner: Any, name: str, target: Target, done: list[str]) -> Any:
 
 
 def _make(factory: Any, target: Target) -> Any:
+    watch = Watch()
+    stem = Path(target.location).stem if target.is_file else target.location.rpartition(".")[2]
     try:
-        return factory()
+        with command_line(f"{stem}.py"), intercepted((), watch):
+            return factory()
     except (Exception, SystemExit) as error:
+        if watch.found is not None:
+            raise watch.found from None
         raise TargetError(
             f"`{target.text}` failed when it was called without arguments: {one_line(error)}",
             hint="A factory must work without arguments; wrap it in a function of your own that gives them.",
@@ -94,7 +104,13 @@ def load_module(name: str) -> ModuleType:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
             raise TargetError(f"there is no module `{name}`", hint=_near_modules(name)) from None
         raise _import_failed(name, error) from error
-    except (Exception, SystemExit) as error:
+    except SystemExit as error:
+        failed = _import_failed(name, error)
+        hint = (
+            f"It ends the program. If it reads a command line, `{name}:__main__` serves it as the program that it is."
+        )
+        raise TargetError(failed.message, hint=hint) from error
+    except Exception as error:
         raise _import_failed(name, error) from error
 
 
@@ -144,7 +160,7 @@ def _load_file(target: Target) -> tuple[ModuleType, Reached | None]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with folder_on_path(path.parent), intercepted(_libraries(path)):
+        with folder_on_path(path.parent), command_line(str(path)), intercepted(_libraries(path)):
             spec.loader.exec_module(module)
     except Reached as found:
         return module, found

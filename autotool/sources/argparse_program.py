@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import re
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from autotool.commands.form import UNSET, Form, Operand, Option, Value
-from autotool.sources.program_base import Leaf, Level, Program, json_default
+from autotool.commands.form import Form, Operand, Option
+from autotool.sources import argparse_values
+from autotool.sources.program_base import MOST_LEVELS, Leaf, Level, Names, Program
 
-_SWITCHES = ("_StoreTrueAction", "_StoreFalseAction", "_StoreConstAction", "_AppendConstAction")
+Groups = tuple[tuple[str, ...], ...]
+_USUAL_NAMES = ("func", "function", "fn", "handler", "callback", "run", "command", "cmd", "main")
 
 
 def program_of(parser: argparse.ArgumentParser, name: str, run: Callable[[list[str]], Any], serial: object) -> Program:
@@ -29,39 +31,65 @@ def shown_name(parser: argparse.ArgumentParser, otherwise: str) -> str:
     return prog[0] if is_named else otherwise
 
 
-def runs_by_itself(parser: argparse.ArgumentParser) -> bool:
-    """Whether parsing gives a function to call (`set_defaults(func=…)`), in the parser or in every subparser."""
-    return "func" in parser._defaults or (
-        all(
-            "func" in below._defaults
-            for action in parser._actions
-            if _is_subparsers(action)
-            for _, below in _below(action)
-        )
-        and any(_is_subparsers(action) for action in parser._actions)
-    )
+def function_name(parser: argparse.ArgumentParser) -> str:
+    """Under which name parsing gives a function to call (`set_defaults(func=…)`), in every command; "" where it does not."""
+    found = _function_names(parser, 0)
+    usual = next((name for name in _USUAL_NAMES if name in found), "")
+    return usual or (found.pop() if len(found) == 1 else "")
 
 
-def run_with_function(parser: argparse.ArgumentParser, argv: list[str]) -> Any:
-    """Parse and call the function that parsing gives."""
+def _function_names(parser: argparse.ArgumentParser, depth: int) -> set[str]:
+    own = {name for name, value in parser._defaults.items() if _takes_namespace(value)}
+    below = [inner for action in parser._actions if _is_subparsers(action) for _, inner in _below(action)]
+    if own or not below or depth > MOST_LEVELS:
+        return own
+    return set.intersection(*(_function_names(inner, depth + 1) for inner in below))
+
+
+def _takes_namespace(value: Any) -> bool:
+    """Whether `value` is a function that can be called with what parsing gives."""
+    if not callable(value) or isinstance(value, type):
+        return False
+    try:
+        inspect.signature(value).bind(None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
+def run_with_function(parser: argparse.ArgumentParser, name: str, argv: list[str]) -> Any:
+    """Parse, and call the function that parsing gives; a command that has none shows its help, as programs do."""
     found = parser.parse_args(argv)
-    return found.func(found)
+    function = getattr(found, name, None)
+    if function is None:
+        parser.print_help()
+        return 0
+    return function(found)
 
 
 def _leaves(parser: argparse.ArgumentParser, above: tuple[Level, ...], word: str) -> Iterator[Leaf]:
+    empty = (*above, Level(word, Form()))
     if "-" not in parser.prefix_chars:
-        yield Leaf(
-            (*above, Level(word, Form())), reason=f"its options begin with {parser.prefix_chars!r} and not with a dash"
-        )
+        yield Leaf(empty, reason=f"its options begin with {parser.prefix_chars!r} and not with a dash")
         return
-    form, warnings = _form(parser)
-    levels = (*above, Level(word, form))
     subparsers = [action for action in parser._actions if _is_subparsers(action)]
-    if not subparsers:
-        yield Leaf(levels, form.summary, tuple(warnings))
+    try:
+        form, warnings = _form(parser, is_last=False) if subparsers else _form(parser, is_last=True)
+        own, own_warnings = _form(parser, is_last=True)
+    except Exception as error:
+        yield Leaf(empty, reason=f"its parameters cannot be read: {type(error).__name__}: {error}")
         return
-    if not subparsers[0].required:
-        yield Leaf(levels, form.summary, tuple(warnings))
+    if not subparsers or not subparsers[0].required:
+        yield Leaf((*above, Level(word, own)), form.summary, own_warnings)
+    if not subparsers or len(above) >= MOST_LEVELS:
+        return
+    levels = (*above, Level(word, form))
+    reason = _unreadable(parser, subparsers[0])
+    if reason:
+        yield Leaf(levels, reason=reason)
+        return
     helps = {
         choice.dest: choice.help
         for choice in getattr(subparsers[0], "_choices_actions", ())
@@ -69,12 +97,23 @@ def _leaves(parser: argparse.ArgumentParser, above: tuple[Level, ...], word: str
     }
     for name, below in _below(subparsers[0]):
         for leaf in _leaves(below, levels, name):
-            said = str(helps.get(name) or "")
-            yield leaf if leaf.description or len(leaf.levels) > len(levels) + 1 else replace(leaf, description=said)
+            is_own = len(leaf.levels) == len(levels) + 1
+            said = leaf.description or (str(helps.get(name) or "") if is_own else "")
+            yield replace(leaf, description=said, warnings=(*warnings, *leaf.warnings))
+
+
+def _unreadable(parser: argparse.ArgumentParser, subparsers: argparse.Action) -> str:
+    """Why the words of commands could not be told apart from operands, or ""."""
+    operands = [action for action in parser._actions if not action.option_strings]
+    at = operands.index(subparsers)
+    if operands[at + 1 :]:
+        return f"`{operands[at + 1].dest}` stands behind its commands, which take all words"
+    open_ended = next((action.dest for action in operands[:at] if argparse_values.takes_all(action.nargs)), "")
+    return f"`{open_ended}` stands before its commands and takes any number of words" if open_ended else ""
 
 
 def _is_subparsers(action: argparse.Action) -> bool:
-    return type(action).__name__ == "_SubParsersAction"
+    return argparse_values.is_kind(action, "_SubParsersAction")
 
 
 def _below(action: argparse.Action) -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -86,44 +125,65 @@ def _below(action: argparse.Action) -> Iterator[tuple[str, argparse.ArgumentPars
             yield name, parser
 
 
-def _form(parser: argparse.ArgumentParser) -> tuple[Form, list[str]]:
-    options: list[Option] = []
-    operands: list[Operand] = []
+def _form(parser: argparse.ArgumentParser, *, is_last: bool) -> tuple[Form, tuple[str, ...]]:
+    """The options and operands of a parser; `is_last`: no word of a command follows them."""
+    names = Names()
+    actions = [action for action in parser._actions if not _only_tells(action)]
+    placed = [action for action in actions if not action.option_strings]
+    is_closed = is_last and not (placed and placed[0].nargs in (argparse.REMAINDER, argparse.PARSER))
+    named: dict[int, Option | Operand] = {}
     warnings: list[str] = []
-    names: dict[int, str] = {}
-    for action in parser._actions:
-        kind = type(action).__name__
-        if kind in ("_HelpAction", "_VersionAction", "_SubParsersAction") or action.help == argparse.SUPPRESS:
+    for action in actions:
+        if not action.option_strings:
             continue
-        said = _help(parser, action)
-        if action.option_strings:
-            option = _option(action, said)
-            options.append(option)
-            names[id(action)] = option.name
-        elif operands and operands[-1].most is None and _least(action.nargs) == 0:
-            warnings.append(f"`{_operand(action, said).name}` is not offered: what stands before it takes all words")
+        option = argparse_values.option(action, argparse_values.help_of(parser, action), names)
+        if is_closed or option.least is None:
+            named[id(action)] = option if is_closed else replace(option, is_optional_value=False)
         else:
-            operands.append(_operand(action, said))
-            names[id(action)] = operands[-1].name
-    exclusive, needed = _groups(parser, names)
-    description = str(parser.description or "")
-    if "%(prog)" in description:
-        description = description % {"prog": parser.prog}
+            warnings.append(
+                f"`{option.name}` is not offered: it takes any number of words, and a bare one has to follow"
+            )
+    last: argparse.Action | None = None
+    for action in placed:
+        operand = argparse_values.operand(action, argparse_values.help_of(parser, action), names)
+        if last is not None and operand.least == 0 and argparse_values.takes_all(last.nargs):
+            warnings.append(f"`{operand.name}` is not offered: what stands before it takes all words")
+            continue
+        last = action
+        named[id(action)] = operand
+    exclusive, needed = _groups(parser, {key: one.name for key, one in named.items()})
     form = Form(
-        " ".join(description.split()) if "\n\n" not in description else description.strip(),
-        tuple(options),
-        tuple(operands),
+        _description(parser),
+        tuple(one for one in named.values() if isinstance(one, Option)),
+        tuple(one for one in named.values() if isinstance(one, Operand)),
         exclusive=exclusive,
         one_required=needed,
         style="argparse",
         file_signs=str(parser.fromfile_prefix_chars or ""),
     )
-    return form, warnings
+    return form, tuple(warnings)
 
 
-def _groups(
-    parser: argparse.ArgumentParser, names: dict[int, str]
-) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
+def _only_tells(action: argparse.Action) -> bool:
+    """Whether an argument is none of a call: help, version, a command, or one that its author hides and that is not needed."""
+    if argparse_values.is_kind(action, "_HelpAction", "_VersionAction", "_SubParsersAction"):
+        return True
+    is_needed = action.required if action.option_strings else bool(argparse_values.least(action.nargs))
+    return action.help == argparse.SUPPRESS and not is_needed
+
+
+def _description(parser: argparse.ArgumentParser) -> str:
+    text = str(parser.description or "")
+    if "%(prog)" in text:
+        try:
+            text = text % {"prog": parser.prog}
+        except (TypeError, ValueError, KeyError):
+            text = text.replace("%(prog)s", str(parser.prog))
+    return " ".join(text.split()) if "\n\n" not in text else inspect.cleandoc(text).strip()
+
+
+def _groups(parser: argparse.ArgumentParser, names: dict[int, str]) -> tuple[Groups, Groups]:
+    """The names that exclude each other, and those of which one is needed."""
     exclusive: list[tuple[str, ...]] = []
     needed: list[tuple[str, ...]] = []
     for group in parser._mutually_exclusive_groups:
@@ -133,72 +193,3 @@ def _groups(
         if group.required and members:
             needed.append(members)
     return tuple(exclusive), tuple(needed)
-
-
-def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
-    if not action.help:
-        return ""
-    try:
-        text = parser._get_formatter()._expand_help(action)
-    except Exception:
-        text = str(action.help)
-    return " ".join(text.split())
-
-
-def _option(action: argparse.Action, said: str) -> Option:
-    kind, nargs = type(action).__name__, action.nargs
-    flags = tuple(action.option_strings)
-    negative = ""
-    if kind == "BooleanOptionalAction":
-        negatives = [flag for flag in flags if flag.startswith("--no-")]
-        negative = negatives[0] if negatives else ""
-        flags = tuple(flag for flag in flags if flag not in negatives) or flags
-    base = Option(_name(flags), flags, negative=negative, is_required=action.required, description=said)
-    if kind == "BooleanOptionalAction":
-        return replace(base, default=action.default if isinstance(action.default, bool) else UNSET)
-    if kind in _SWITCHES or nargs == 0:
-        return replace(base, is_counted=kind == "_CountAction")
-    value = _value(action)
-    base = replace(base, default=_default(action))
-    if isinstance(nargs, int):
-        return replace(base, words=(value,) * nargs)
-    if nargs in ("*", "+", argparse.REMAINDER):
-        return replace(base, value=value, least=1 if nargs == "+" else 0)
-    repeats = kind in ("_AppendAction", "_ExtendAction")
-    return replace(base, value=value, is_optional_value=nargs == "?", is_repeatable=repeats)
-
-
-def _operand(action: argparse.Action, said: str) -> Operand:
-    shown = action.metavar if isinstance(action.metavar, str) else action.dest
-    name = re.sub(r"[^A-Za-z0-9]+", "_", str(shown)).strip("_").lower() or str(action.dest)
-    nargs = action.nargs
-    most = nargs if isinstance(nargs, int) else 1 if nargs in (None, "?") else None
-    return Operand(name, _value(action), _least(nargs), most, default=_default(action), description=said)
-
-
-def _least(nargs: int | str | None) -> int:
-    if isinstance(nargs, int):
-        return nargs
-    return 0 if nargs in ("?", "*", argparse.REMAINDER) else 1
-
-
-def _name(flags: tuple[str, ...]) -> str:
-    long = [flag for flag in flags if flag.startswith("--")]
-    name = re.sub(r"[^A-Za-z0-9]+", "_", max(long or flags, key=len).strip("-")).strip("_")
-    return name if name and not name[0].isdigit() else f"opt_{name}"
-
-
-def _value(action: argparse.Action) -> Value:
-    kind = action.type
-    choices = list(action.choices) if action.choices is not None else []
-    metavar = action.metavar if isinstance(action.metavar, str) else ""
-    if choices and len(choices) <= 200:
-        is_integer = kind is int and all(type(choice) is int for choice in choices)
-        return Value("integer" if is_integer else "string", tuple(str(choice) for choice in choices), metavar=metavar)
-    known = {int: "integer", float: "number", bool: "boolean"}
-    return Value(cast("Any", known.get(cast("Any", kind), "string")), metavar=metavar)
-
-
-def _default(action: argparse.Action) -> Any:
-    found = json_default(action.default)
-    return UNSET if found is None or action.default == argparse.SUPPRESS else found

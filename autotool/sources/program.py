@@ -6,20 +6,19 @@ import argparse
 import dataclasses
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autotool.commands.form import Form
 from autotool.commands.line import CommandLine, line_of
-from autotool.errors import ConfigError, TargetError
+from autotool.errors import ArgumentError, ConfigError, TargetError
 from autotool.introspect import reached, scripts
 from autotool.introspect.importing import Loaded, one_line
 from autotool.model import Candidate, Refusal
 from autotool.schema import naming
 from autotool.schema.results import ResultType
-from autotool.sources import argparse_program, click_program
-from autotool.sources.base import BoundTool, Exited, Subprogram
+from autotool.sources import argparse_program, click_program, running
+from autotool.sources.base import BoundTool, Exited
 from autotool.sources.program_base import Leaf, Program
 
 _PLAIN_NAMES = ("main", "cli", "app", "command", "parser", "run", "root", "__main__")
@@ -40,15 +39,29 @@ def is_program(value: Any) -> bool:
 
 
 def of_value(value: Any, loaded: Loaded) -> Program:
-    """The program that an object of a module reads its command line with."""
+    """The program that an object of a module reads its command line with.
+
+    Raises:
+        TargetError: it is a parser, and nothing can be found that would run it.
+    """
     name = _program_name(value, loaded)
     if not isinstance(value, argparse.ArgumentParser):
         return click_program.program_of(value, name)
-    if argparse_program.runs_by_itself(value):
+    function = argparse_program.function_name(value)
+    if function:
         return argparse_program.program_of(
-            value, name, lambda argv: argparse_program.run_with_function(value, argv), _one_at_a_time
+            value, name, lambda argv: argparse_program.run_with_function(value, function, argv), _one_at_a_time
         )
-    return argparse_program.program_of(value, name, _as_subprogram(loaded), None)
+    if loaded.reached is not None or running.runs_when_run(loaded):
+        return argparse_program.program_of(value, name, running.as_subprogram(loaded), None)
+    entry = running.main_of(loaded.module, value)
+    if entry is None:
+        raise TargetError(
+            f"`{loaded.target.text}` is a parser, and nothing runs it: there is no `set_defaults(func=…)` in it,"
+            f" no `main()` beside it, and `{loaded.module.__name__}` does nothing when it is run",
+            hint="Name the program instead: `script:NAME` for a console script, `pkg.mod:__main__` for a module that is run.",
+        )
+    return argparse_program.program_of(value, name, running.with_argv(entry, name), _one_at_a_time)
 
 
 def of_main(loaded: Loaded) -> Program | Any:
@@ -60,7 +73,8 @@ def of_main(loaded: Loaded) -> Program | Any:
     target = loaded.target
     file = str(loaded.module.__file__)
     try:
-        found = reached.run_file(file) if target.is_file else reached.run_module(target.location)
+        libraries = scripts.libraries_of(loaded.module)
+        found = reached.run_file(file, libraries) if target.is_file else reached.run_module(target.location, libraries)
     except Exception as error:
         raise TargetError(f"`{target.text}` fails when it is run: {one_line(error)}") from error
     if found is None:
@@ -75,11 +89,10 @@ def of_reached(found: reached.Reached, loaded: Loaded) -> Program | Any:
     """The program behind what was reached; a `fire` component as it is."""
     if found.kind == "fire":
         return found.value
-    name, run = _program_name(found.value, loaded), _as_subprogram(loaded)
-    if isinstance(found.value, argparse.ArgumentParser):
-        return argparse_program.program_of(found.value, name, run, None)
-    program = click_program.program_of(found.value, name)
-    return Program(program.name, program.leaves, run)
+    name = _program_name(found.value, loaded)
+    if loaded.is_entry:
+        return _read(found, name, running.with_argv(loaded.value, name), _one_at_a_time)
+    return _read(found, name, running.as_subprogram(loaded), None)
 
 
 def of_script(script: scripts.Script) -> Program | Any:
@@ -92,7 +105,7 @@ def of_script(script: scripts.Script) -> Program | Any:
     if click_program.is_command(value) or click_program.is_typer(value):
         return click_program.program_of(value, name)
     try:
-        found = reached.run_function(value, name)
+        found = reached.run_function(value, name, script.libraries)
     except Exception as error:
         raise TargetError(f"the console script `{name}` fails when it is called: {one_line(error)}") from error
     if found is None:
@@ -102,32 +115,28 @@ def of_script(script: scripts.Script) -> Program | Any:
         )
     if found.kind == "fire":
         return found.value
-    run = _with_argv(value, name)
+    return _read(found, name, running.with_argv(value, name), _one_at_a_time)
+
+
+def _read(found: reached.Reached, name: str, run: Callable[[list[str]], Any], serial: object) -> Program:
     if isinstance(found.value, argparse.ArgumentParser):
-        return argparse_program.program_of(found.value, name, run, _one_at_a_time)
-    program = click_program.program_of(found.value, name)
-    return Program(program.name, program.leaves, run, _one_at_a_time)
+        return argparse_program.program_of(found.value, name, run, serial)
+    return dataclasses.replace(click_program.program_of(found.value, name), run=run, serial=serial)
 
 
 def in_own_process(program: Program, loaded: Loaded) -> Program:
     """The same program, run in a Python of its own for each call."""
-    target = loaded.target
-    if target.is_script:
-        found = Path(sys.executable).with_name(target.location)
-        return dataclasses.replace(program, run=_subprogram(str(found)), serial=None)
-    if not loaded.path:
-        return dataclasses.replace(program, run=_as_subprogram(loaded), serial=None)
-    folder = str(Path(str(loaded.module.__file__)).parent) if target.is_file else "."
-    name = Path(str(loaded.module.__file__)).stem if target.is_file else target.location
-    code = (
-        f"import importlib, sys; sys.path.insert(0, {folder!r}); sys.argv[0] = {program.name!r};"
-        f" importlib.import_module({name!r}).{loaded.path}{'()' if target.is_factory else ''}()"
-    )
-    return dataclasses.replace(program, run=_subprogram(sys.executable, "-c", code), serial=None)
-
-
-def _subprogram(*head: str) -> Callable[[list[str]], Any]:
-    return lambda argv: Subprogram((*head, *argv))
+    if loaded.target.is_script:
+        run = running.script_as_subprogram(loaded.path)
+    elif not loaded.path:
+        run = running.as_subprogram(loaded)
+    elif not isinstance(loaded.value, argparse.ArgumentParser):
+        run = running.object_as_subprogram(loaded, program.name)
+    elif function := argparse_program.function_name(loaded.value):
+        run = running.object_as_subprogram(loaded, program.name, function)
+    else:
+        run = running.as_subprogram(loaded)
+    return dataclasses.replace(program, run=run, serial=None)
 
 
 def tools_of(program: Program, module: str, path: str, refusals: list[Refusal]) -> Iterator[BoundTool]:
@@ -143,18 +152,21 @@ def tools_of(program: Program, module: str, path: str, refusals: list[Refusal]) 
             refusals.append(Refusal(key, error.message, error.hint))
 
 
-def commands_in(module: ModuleType) -> Iterator[Any]:
+def commands_in(loaded: Loaded) -> Iterator[Loaded]:
     """The click commands that a module defines, each group for what is below it.
 
     A command has taken its function's place; Typer apps leave theirs, and parsers have none, so both are served when named.
     """
-    found = [
-        value
+    module = loaded.module
+    found = {
+        name: value
         for name, value in list(vars(module).items())
         if not name.startswith("_") and click_program.is_command(value) and _home(value) == module.__name__
-    ]
-    below = {id(inner) for value in found for inner in getattr(value, "commands", {}).values()}
-    yield from (value for value in found if id(value) not in below)
+    }
+    below = {id(inner) for value in found.values() for inner in getattr(value, "commands", {}).values()}
+    for name, value in found.items():
+        if id(value) not in below:
+            yield dataclasses.replace(loaded, value=value, path=name)
 
 
 def _home(command: Any) -> str:
@@ -177,38 +189,40 @@ def _tool(program: Program, leaf: Leaf, key: str, module: str) -> BoundTool:
         warnings=tuple(f"{name}: {warning}" for warning in (*leaf.warnings, *line.warnings)),
         tags=("cli",),
     )
-    return BoundTool(candidate, _runner(program, line), line.arguments, ResultType(OUTPUT_SCHEMA), program.serial)
+    return BoundTool(candidate, _runner(program, leaf, line), line.arguments, ResultType(OUTPUT_SCHEMA), program.serial)
 
 
-def _runner(program: Program, line: CommandLine) -> Callable[..., Any]:
+def _runner(program: Program, leaf: Leaf, line: CommandLine) -> Callable[..., Any]:
     def run(**values: Any) -> Any:
+        _check_words(leaf.levels[-1].form, values)
         argv = line.write(values)
         try:
-            given = program.run(argv)
+            return running.ended(program.run(argv))
         except SystemExit as error:
             return Exited.by(error)
-        return given if isinstance(given, Subprogram) else Exited(given if isinstance(given, int) else 0)
 
     return run
 
 
-def _with_argv(function: Callable[[], Any], name: str) -> Callable[[list[str]], Any]:
-    def run(argv: list[str]) -> Any:
-        kept = sys.argv
-        sys.argv = [name, *argv]
-        try:
-            return function()
-        finally:
-            sys.argv = kept
+def _check_words(form: Form, values: Mapping[str, Any]) -> None:
+    """Refuse what argparse would not pass on as it is.
 
-    return run
-
-
-def _as_subprogram(loaded: Loaded) -> Callable[[list[str]], Any]:
-    """Run the module or file in a Python of its own, as a person would."""
-    target = loaded.target
-    head = [str(loaded.module.__file__)] if target.is_file else ["-m", target.location]
-    return _subprogram(sys.executable, *head)
+    An option as the first word of a `REMAINDER` that stands first is the program's own; elsewhere a word `--` is dropped
+    (https://github.com/python/cpython/issues/95468, https://github.com/python/cpython/issues/109475).
+    """
+    if form.style != "argparse":
+        return
+    problems: list[str] = []
+    rest = {operand.name: place for place, operand in enumerate(form.operands) if operand.takes_options}
+    for name, value in values.items():
+        words: Sequence[Any] = value if isinstance(value, list | tuple) else (value,)
+        if name in rest:
+            if rest[name] == 0 and words and str(words[0]).startswith("-"):
+                problems.append(f"`{name}`: its first word may not begin with `-`, or it would be the program's option")
+        elif "--" in words:
+            problems.append(f"`{name}`: the word `--` would be dropped by the program; leave it out")
+    if problems:
+        raise ArgumentError(problems)
 
 
 def _program_name(value: Any, loaded: Loaded) -> str:

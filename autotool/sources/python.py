@@ -54,15 +54,15 @@ def _of_target(
         loaded = Loaded(target, importing.unrun(target), None, "")
         return _of_program(program.of_main(loaded), loaded, selection, refusals), _distribution(loaded.module)
     loaded = importing.load(target)
-    if loaded.reached is not None and not loaded.path:
+    if loaded.reached is not None and (loaded.is_entry or not loaded.path):
         found = _of_program(program.of_reached(loaded.reached, loaded), loaded, selection, refusals)
     elif loaded.path and program.is_program(loaded.value):
         found = _of_program(program.of_value(loaded.value, loaded), loaded, selection, refusals)
     else:
         found = _of_members(_members(loaded, selection, refusals), selection, refusals)
         if not loaded.path:
-            for value in program.commands_in(loaded.module):
-                found += _of_program(program.of_value(value, loaded), loaded, selection, refusals)
+            for command in program.commands_in(loaded):
+                found += _of_program(program.of_value(command.value, command), command, selection, refusals)
     return found, _distribution(loaded.module)
 
 
