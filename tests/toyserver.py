@@ -45,12 +45,18 @@ class ToySource:
         schema = ROUTED if name == "routed" else {"type": "object"}
         return Candidate(f"toy:{name}", name, "toy", name, f"The tool {name}.", schema, OUTPUT_SCHEMAS.get(name))
 
+    is_per_caller = False
+
+    def catalog_for(self, caller: Caller) -> Catalog:
+        return self.catalog
+
     async def call(
         self,
         name: str,
         arguments: Mapping[str, Any],
         caller: Caller,
         report: Callable[[Progress], None] | None = None,
+        conversation: object = None,
     ) -> Outcome:
         if self.catalog.find(name) is None:
             raise ProtocolError(-32602, f"Unknown tool: `{name}`.")

@@ -139,10 +139,12 @@ def test_without_a_good_token_nothing_is_answered(tmp_path: Path, headers: dict[
 
 def test_a_token_in_the_address_counts_nothing(tmp_path: Path) -> None:
     token = autotool("token", "new", "ci", cwd=tmp_path).stdout.strip()
-    with served(tmp_path, '[auth]\ntokens = "tokens.toml"\n') as port:
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
-            connection.request("POST", f"/mcp?access_token={token}", "{}", {"Content-Type": "application/json"})
-            assert connection.getresponse().status == 401
+    with (
+        served(tmp_path, '[auth]\ntokens = "tokens.toml"\n') as port,
+        contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection,
+    ):
+        connection.request("POST", f"/mcp?access_token={token}", "{}", {"Content-Type": "application/json"})
+        assert connection.getresponse().status == 401
 
 
 def test_an_expired_token_is_refused(tmp_path: Path) -> None:
