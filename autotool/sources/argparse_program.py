@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from autotool.commands.form import Form, Operand, Option
 from autotool.sources import argparse_values
-from autotool.sources.program_base import MOST_LEVELS, Leaf, Level, Names, Program
+from autotool.sources.program_base import MOST_LEVELS, TELLING, Leaf, Level, Names, Program
 
 Groups = tuple[tuple[str, ...], ...]
 _USUAL_NAMES = ("func", "function", "fn", "handler", "callback", "run", "command", "cmd", "main")
@@ -169,7 +169,8 @@ def _only_tells(action: argparse.Action) -> bool:
     if argparse_values.is_kind(action, "_HelpAction", "_VersionAction", "_SubParsersAction"):
         return True
     is_needed = action.required if action.option_strings else bool(argparse_values.least(action.nargs))
-    return action.help == argparse.SUPPRESS and not is_needed
+    is_telling = action.nargs == 0 and bool(TELLING.intersection(action.option_strings))
+    return (action.help == argparse.SUPPRESS or is_telling) and not is_needed
 
 
 def _description(parser: argparse.ArgumentParser) -> str:

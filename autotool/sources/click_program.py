@@ -13,7 +13,7 @@ from typing import Any
 from autotool.commands.form import Form, Operand, Option
 from autotool.introspect.importing import one_line
 from autotool.sources import click_values
-from autotool.sources.program_base import MOST_LEVELS, Leaf, Level, Names, Program
+from autotool.sources.program_base import MOST_LEVELS, TELLING, Leaf, Level, Names, Program
 
 
 def is_command(value: Any) -> bool:
@@ -104,7 +104,6 @@ def _is_hidden(parameter: Any) -> bool:
 
 def _only_tells(parameter: Any) -> bool:
     """`--version` and its like: they print and exit."""
-    if {"--install-completion", "--show-completion"} & set(parameter.opts):
-        return True
     is_flag = getattr(parameter, "is_flag", False) or getattr(parameter, "count", False)
-    return bool(is_flag and parameter.is_eager and not parameter.expose_value)
+    is_eager = parameter.is_eager and not parameter.expose_value
+    return bool(is_flag) and not parameter.required and (is_eager or bool(TELLING.intersection(parameter.opts)))

@@ -15,6 +15,9 @@ from autotool.commands.form import UNSET, Form, Value
 MOST_LEVELS = 8
 """How deep commands are read below commands; a group may hold itself."""
 
+TELLING = frozenset({"--help", "--version", "--install-completion", "--show-completion"})
+"""Switches by which a program tells of itself and does nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level:

@@ -102,8 +102,9 @@ def test_an_argument_is_offered_and_read(number: int, one_argument_each: RawClie
 def test_help_and_version_and_hidden_arguments_are_no_parameters(tmp_path: Path) -> None:
     write(
         tmp_path,
-        "p = argparse.ArgumentParser(description='100% of %(prog)s, at %d')\n"
+        "p = argparse.ArgumentParser(add_help=False, description='100% of %(prog)s, at %d')\n"
         "p.add_argument('--version', action='version', version='1')\np.add_argument('--hid', help=argparse.SUPPRESS)\n"
+        "p.add_argument('-h', '--help', dest='h', action='store_true')\n"
         "p.add_argument('--bad', help='100% of %(nothing)s')\n" + PRINT,
     )
     with RawClient("./demo.py:p", cwd=tmp_path) as client:
