@@ -1,0 +1,63 @@
+"""A server without a transport, put together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from autotool.catalog import Catalog
+from autotool.policy.access import Scopes
+from autotool.policy.redact import Redactor, environment_secrets
+from autotool.policy.rules import Rules
+from autotool.protocol.dispatcher import Dispatcher
+from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
+from autotool.runtime.operators import OperatorDesk
+from autotool.runtime.ports import Executor
+from autotool.runtime.service import CallLimits, ToolService
+from autotool.server import policies
+from autotool.server.definitions import catalog_of, server_info
+from autotool.server.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A server without a transport."""
+
+    catalog: Catalog
+    service: ToolService
+    dispatcher: Dispatcher
+    executor: Executor
+    info: ServerInfo
+    desk: OperatorDesk
+
+
+async def assemble(plan: Plan, executor: Executor) -> Application:
+    """Start `executor`, make the catalog of what it found, and put the server together.
+
+    Raises:
+        OperatorError: a target cannot be served, or the allowlist names what does not exist.
+    """
+    description = await executor.start()
+    catalog = catalog_of(description, plan.config, strict=plan.is_configured)
+    defaults = plan.config.defaults
+    limits = CallLimits(defaults.timeout, defaults.max_output)
+    redactor = Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)})
+    desk = OperatorDesk(plan.config.approval.socket)
+    bounds = policies.own_bounds(catalog, plan.config)
+    own = {name: policies.own_limits(bound, limits) for name, bound in bounds.items()}
+    service = ToolService(
+        catalog,
+        executor,
+        limits=limits,
+        own_limits=own,
+        rates=policies.rates(plan.config, bounds),
+        redactor=redactor,
+        consent=policies.consent_of(catalog, plan.config, redactor, desk),
+        audit=policies.audit_trail(plan.config.audit),
+        scopes=Scopes({name: Rules(one.allow, one.deny) for name, one in plan.config.scopes.items()}),
+        masks_arguments=plan.config.audit.arguments == "masked",
+    )
+    info = server_info(description, plan)
+    server = plan.config.server
+    settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
+    return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info, desk)

@@ -1,0 +1,125 @@
+"""The policies of a server, made from its settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+from autotool.catalog import Catalog
+from autotool.commands.secrets import secret_of
+from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection, ToolSection
+from autotool.errors import ConfigError
+from autotool.model import Bounds, Caller, ToolSpec
+from autotool.policy.access import TOKEN_PREFIX, TokenFile
+from autotool.policy.approval import Mode
+from autotool.policy.audit import AuditTrail
+from autotool.policy.redact import Redactor
+from autotool.policy.sanitize import clean
+from autotool.policy.states import States
+from autotool.runtime.consent import Consent, ConsentSettings
+from autotool.runtime.operators import OperatorDesk
+from autotool.runtime.service import CallLimits
+
+if TYPE_CHECKING:
+    from autotool.policy.issuer import Issuer
+    from autotool.policy.limits import RateLimits
+    from autotool.transports.bearer import Bearer
+
+
+def own_bounds(catalog: Catalog, config: Config) -> dict[str, Bounds]:
+    """The bounds of single tools: what `[tool.NAME]` says, else what the tool brings along."""
+    found: dict[str, Bounds] = {}
+    for tool in catalog.tools:
+        section, brought = config.tool.get(tool.name, ToolSection()), tool.candidate.bounds
+        bounds = Bounds(
+            brought.timeout_s if section.timeout is None else section.timeout,
+            brought.max_output_bytes if section.max_output is None else section.max_output,
+            brought.rate_limit if section.rate_limit is None else section.rate_limit,
+        )
+        if bounds != Bounds():
+            found[tool.name] = bounds
+    return found
+
+
+def rates(config: Config, bounds: Mapping[str, Bounds]) -> Callable[[], RateLimits]:
+    """Makes the rate limits; what a person wrote is checked at once."""
+    own = {name: bound.rate_limit for name, bound in bounds.items() if bound.rate_limit is not None}
+
+    def make() -> RateLimits:
+        from autotool.policy.limits import RateLimits
+
+        return RateLimits(config.defaults.rate_limit, config.defaults.caller_rate_limit, own)
+
+    if config.defaults != DefaultsSection() or own:
+        # What a person wrote is checked at once, not at the first call.
+        limits = make()
+        return lambda: limits
+    return make
+
+
+def own_limits(bounds: Bounds, limits: CallLimits) -> CallLimits:
+    """`limits`, but where a tool has its own."""
+    return CallLimits(
+        limits.timeout_s if bounds.timeout_s is None else bounds.timeout_s,
+        limits.max_output_bytes if bounds.max_output_bytes is None else bounds.max_output_bytes,
+    )
+
+
+def audit_trail(section: AuditSection) -> AuditTrail | None:
+    """Where calls are written down; None for nowhere."""
+    if not section.path:
+        return None
+    return AuditTrail(section.path, max_bytes=section.max_size, must_record=section.on_failure == "deny")
+
+
+def consent_of(catalog: Catalog, config: Config, redactor: Redactor, desk: OperatorDesk) -> Consent:
+    """What asks for consent before a call."""
+    section = config.approval
+
+    def mode_of(tool: ToolSpec) -> Mode:
+        own = config.tool.get(tool.name, ToolSection()).approval
+        return cast("Mode", own or tool.candidate.approval or config.defaults.approval)
+
+    return Consent(
+        catalog,
+        States(section.ttl, _signing_key(section)),
+        mode_of=mode_of,
+        settings=ConsentSettings(section.timeout, section.remember, section.fallback),
+        clean=lambda text: redactor.clean(clean(text)),
+        desk=desk,
+    )
+
+
+def _signing_key(section: ApprovalSection) -> bytes:
+    if section.key is None:
+        return b""
+    return secret_of(section.key, os.environ, "approval.key").encode()
+
+
+def bearer(config: Config, address: str) -> Bearer | None:
+    """Who may call at `address`; None when nobody is asked."""
+    from autotool.transports.bearer import Bearer
+
+    section = config.auth
+    if not (section.tokens or section.issuer):
+        return None
+    resource = section.resource or address
+    own = TokenFile(section.tokens) if section.tokens else None
+    issuer = _issuer(section, resource) if section.issuer else None
+
+    async def caller_of(token: str) -> Caller:
+        if own is not None and (issuer is None or token.startswith(TOKEN_PREFIX)):
+            return own.caller(token)
+        assert issuer is not None  # one of the two is configured
+        return await issuer.caller(token)
+
+    return Bearer(caller_of, resource, [section.issuer] if section.issuer else (), tuple(config.scopes))
+
+
+def _issuer(section: AuthSection, resource: str) -> Issuer:
+    from autotool.policy.issuer import Issuer
+
+    if not section.jwks:
+        raise ConfigError("`auth.issuer` needs `auth.jwks`, where its keys are", hint="A file, or an https address.")
+    return Issuer(section.issuer, resource, section.jwks, section.algorithms)
