@@ -77,10 +77,10 @@ def test_every_call_leaves_a_line_refused_ones_too(folder: Path) -> None:
     first = records(folder)[0]
     assert first["caller"] == "local"
     assert first["traceparent"] == TRACE
-    assert first["decisions"] == {"rate": "within"}
+    assert first["decisions"] == {"access": "allowed", "rate": "within"}
     assert len(first["arguments"]) == 64
     assert first["bytes"] > 0
-    assert records(folder)[5]["decisions"] == {"rate": "over"}
+    assert records(folder)[5]["decisions"] == {"access": "allowed", "rate": "over"}
     assert stat.S_IMODE((folder / "audit.jsonl").stat().st_mode) == 0o600
     assert "\x1b" not in (folder / "audit.jsonl").read_text()
 
