@@ -27,11 +27,13 @@ class Catalog:
         tools: in the order in which the targets and their modules name them.
         refusals: what is not served, with reasons.
         naming_warnings: one sentence for each name that several functions wanted.
+        notes: one sentence for each entry of the config that fits nothing.
     """
 
     tools: tuple[ToolSpec, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     naming_warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def build(cls, candidates: Iterable[Candidate], refusals: Sequence[Refusal] = ()) -> Catalog:
@@ -69,13 +71,13 @@ class Catalog:
     def select(self, predicate: Callable[[ToolSpec], bool]) -> Catalog:
         """The catalog of the tools for which `predicate` holds, in the same order, under the same names."""
         kept = tuple(tool for tool in self.tools if predicate(tool))
-        return Catalog(kept, self.refusals, self.naming_warnings)
+        return Catalog(kept, self.refusals, self.naming_warnings, self.notes)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before these tools are served, one sentence each, naming the tool."""
         own = (_told_of(tool, warning) for tool in self.tools for warning in tool.candidate.warnings)
-        return (*self.naming_warnings, *own)
+        return (*self.notes, *self.naming_warnings, *own)
 
     @cached_property
     def version(self) -> str:
@@ -126,5 +128,6 @@ def _canonical(tool: ToolSpec) -> bytes:
         one.input_schema,
         one.output_schema,
         [hints.read_only, hints.destructive, hints.idempotent, hints.open_world],
+        *one.icons,
     ]
     return json.dumps(definition, sort_keys=True, separators=(",", ":"), default=repr).encode()

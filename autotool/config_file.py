@@ -24,6 +24,8 @@ from autotool.config import (
     Config,
     DefaultsSection,
     EnvSource,
+    IconSection,
+    OverrideSection,
     ParameterSection,
     ProgramSection,
     ScopeSection,
@@ -170,7 +172,10 @@ def _owner(location: list[str]) -> Any:
     if len(location) == 1:
         return Config
     if location[0] in NAMED_SECTIONS:
-        inner = {"params": ParameterSection, "env": EnvSource}.get(location[2]) if len(location) == 5 else None
+        params = OverrideSection if location[0] == "tool" else ParameterSection
+        inner = (
+            {"params": params, "env": EnvSource, "icons": IconSection}.get(location[2]) if len(location) == 5 else None
+        )
         return inner or NAMED_SECTIONS[location[0]]
     return SECTIONS.get(location[0])
 

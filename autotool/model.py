@@ -18,6 +18,7 @@ Glossary:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -187,6 +188,7 @@ class Candidate:
         tags: words by which an allowlist can name it.
         bounds: the bounds of its calls, where they are its own.
         approval: what its author says of asking before it runs (`none`, `auto`, `required`, `operator`), or "".
+        icons: pictures for people, as MCP `Icon` objects.
     """
 
     key: str
@@ -205,6 +207,7 @@ class Candidate:
     tags: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
     approval: str = ""
+    icons: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +237,29 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
+class Overrides:
+    """What a config says of a tool's parameters, by their names in its input schema.
+
+    Attributes:
+        fixed: values that are filled in.
+        defaults: values for what a call leaves out.
+        withheld: parameters that a call cannot give, the fixed ones included, under every spelling.
+        bounds: JSON Schema keywords that hold beside those that the code itself has.
+    """
+
+    fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    withheld: frozenset[str] = frozenset()
+    bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """One tool with its final name. `candidate` says everything else."""
 
     name: str
     candidate: Candidate
+    overrides: Overrides | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import autotool
-from autotool.config import EnvSource, ParameterSection
+from autotool.config import EnvSource, IconSection, OverrideSection, ParameterSection
 from autotool.config_file import NAMED_SECTIONS, SECTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +37,8 @@ def test_no_room_holds_more_than_one_job(path: Path) -> None:
 
 def settings() -> list[str]:
     found = ["targets"]
-    for section, cls in {**SECTIONS, **NAMED_SECTIONS, "params": ParameterSection, "env": EnvSource}.items():
+    inner = {"params": ParameterSection, "env": EnvSource, "icons": IconSection, "tool.params": OverrideSection}
+    for section, cls in {**SECTIONS, **NAMED_SECTIONS, **inner}.items():
         found += [f"{section}.{setting.name}" for setting in dataclasses.fields(cls)]
     return found
 

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from autotool import __version__
+from autotool.cli.groups import AsJson, approvals, token
+from autotool.cli.groups import config as config_group
 
 app = typer.Typer(
     name="autotool",
@@ -54,7 +56,7 @@ ConfigPath = Annotated[
     typer.Option("--config", metavar="FILE", help="Settings. Default: the nearest autotool.toml.", show_default=False),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and more of the log.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only tools that are known to change nothing.")]
 
 
 def _version(wanted: bool) -> None:
@@ -89,6 +91,7 @@ def serve(
     include: Include = None,
     exclude: Exclude = None,
     recursive: Recursive = False,
+    read_only: ReadOnly = False,
     timeout: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time limit of a call. Default: 60s.", show_default=False)
     ] = None,
@@ -119,6 +122,7 @@ def serve(
         commands,
         budget,
         no_auth,
+        read_only,
     )
     command.run(lambda: plan_for(flags), stdio=stdio, http=http)
 
@@ -129,6 +133,7 @@ def list_(
     include: Include = None,
     exclude: Exclude = None,
     recursive: Recursive = False,
+    read_only: ReadOnly = False,
     as_json: AsJson = False,
     commands: Command = None,
     budget: Budget = None,
@@ -139,7 +144,17 @@ def list_(
     from autotool.cli import listing
     from autotool.cli.plans import Flags, plan_for
 
-    flags = Flags(targets or [], include, exclude, recursive, config, debug, commands=commands, budget=budget)
+    flags = Flags(
+        targets or [],
+        include,
+        exclude,
+        recursive,
+        config,
+        debug,
+        commands=commands,
+        budget=budget,
+        read_only=read_only,
+    )
     listing.run(plan_for(flags), as_json=as_json)
 
 
@@ -217,91 +232,5 @@ def init(
     drafting.run(Flags([], commands=commands, budget=budget, debug=debug), file)
 
 
-approvals = typer.Typer(
-    help='Decide the calls that wait for an operator (approval = "operator").',
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(approvals, name="approvals")
-
-Socket = Annotated[
-    str | None,
-    typer.Option(
-        "--socket", metavar="PATH", help="A server's socket. Default: those of all your servers.", show_default=False
-    ),
-]
-CallId = Annotated[str, typer.Argument(metavar="ID", help="An id that `list` shows, or its beginning.")]
-
-
-@approvals.command("list", epilog="Example: autotool approvals list")
-def approvals_list(path: Socket = None, as_json: AsJson = False) -> None:
-    """Show the calls that wait."""
-    from autotool.cli import approvals as command
-
-    command.list_pending(path, as_json=as_json)
-
-
-@approvals.command("show", epilog="Example: autotool approvals show 1a2b")
-def approvals_show(call_id: CallId, path: Socket = None) -> None:
-    """Show one call whole: the tool and every argument."""
-    from autotool.cli import approvals as command
-
-    command.show(path, call_id)
-
-
-@approvals.command("approve", epilog="Example: autotool approvals approve 1a2b")
-def approvals_approve(call_id: CallId, path: Socket = None) -> None:
-    """Let a call run."""
-    from autotool.cli import approvals as command
-
-    command.decide(path, call_id, approve=True)
-
-
-@approvals.command("deny", epilog="Example: autotool approvals deny 1a2b")
-def approvals_deny(call_id: CallId, path: Socket = None) -> None:
-    """Refuse a call."""
-    from autotool.cli import approvals as command
-
-    command.decide(path, call_id, approve=False)
-
-
-token = typer.Typer(help="Make, list and revoke bearer tokens.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(token, name="token")
-
-TokenPath = Annotated[str, typer.Option("--file", metavar="FILE", help="The file of tokens.")]
-TokenName = Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is.")]
-
-
-@token.command("new", epilog="Example: autotool token new ci --scope billing --expires 90d")
-def token_new(
-    name: TokenName,
-    scopes: Annotated[
-        list[str] | None,
-        typer.Option("--scope", metavar="SCOPE", help="A scope of it; may be repeated.", show_default=False),
-    ] = None,
-    expires: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="A date, or a duration such as 90d. Default: never.", show_default=False),
-    ] = None,
-    file: TokenPath = "tokens.toml",
-) -> None:
-    """Make a token and print it, once; the file keeps a digest of it."""
-    from autotool.cli import tokens as command
-
-    command.new(name, file, scopes or [], expires)
-
-
-@token.command("list", epilog="Example: autotool token list")
-def token_list(file: TokenPath = "tokens.toml") -> None:
-    """Show whose tokens there are, their scopes and until when they hold."""
-    from autotool.cli import tokens as command
-
-    command.list_(file)
-
-
-@token.command("revoke", epilog="Example: autotool token revoke ci")
-def token_revoke(name: TokenName, file: TokenPath = "tokens.toml") -> None:
-    """Remove a token; a running server refuses it within a second."""
-    from autotool.cli import tokens as command
-
-    command.revoke(name, file)
+for group, name in ((approvals, "approvals"), (token, "token"), (config_group, "config")):
+    app.add_typer(group, name=name)

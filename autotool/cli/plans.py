@@ -32,6 +32,7 @@ class Flags:
     commands: Sequence[str] | None = None
     budget: str | None = None
     no_auth: bool = False
+    read_only: bool = False
 
 
 def plan_for(flags: Flags) -> Plan:
@@ -49,6 +50,7 @@ def plan_for(flags: Flags) -> Plan:
                 "include": tuple(flags.include) if flags.include else None,
                 "exclude": tuple(flags.exclude) if flags.exclude else None,
                 "recursive": flags.recursive or None,
+                "read_only": flags.read_only or None,
             },
             "defaults": {"timeout": flags.timeout},
             "auth": {"open": flags.no_auth or None},

@@ -21,6 +21,7 @@ _SWITCHES = {
     "--inline": "inline",
     "--debug": "debug",
     "--no-auth": "no_auth",
+    "--read-only": "read_only",
 }
 _VALUES = {
     "--host": "host",

@@ -16,6 +16,7 @@ from autotool.config import CommandSection
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Candidate, Evidence, Hints, TypeOrigin, stated
 from autotool.schema import naming
+from autotool.schema.icons import icons_of
 
 KEY_PREFIX = "command:"
 """By which the keys of commands differ from those of Python functions."""
@@ -91,7 +92,8 @@ def build(name: str, section: CommandSection, variables: Mapping[str, str], told
         hints=_hints(section, baked(words), subject, is_named=told.origin == "help"),
         is_async=True,
         warnings=tuple(notes),
-        tags=("command",),
+        tags=("command", *section.tags),
+        icons=icons_of(section.icons, f"`[{subject}]`"),
         bounds=Bounds(section.timeout, section.max_output, section.rate_limit),
         approval=section.approval or "",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
@@ -58,17 +59,25 @@ class Between:
 class _Words:
     """Lets a quantity be written in words."""
 
-    def __init__(self, read: Any) -> None:
+    def __init__(self, read: Any, units: Mapping[str, float]) -> None:
         self._read = read
+        self._units = units
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """The number's schema, behind a function that reads words."""
         number = {**handler(source), "ge": 0}
         return {"type": "function-before", "function": {"type": "no-info", "function": self._read}, "schema": number}
 
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
+        """A number, or words."""
+        # Units are read in any case, and an editor's schema shows them as they are written.
+        either = "|".join("".join(f"[{letter}{letter.upper()}]" for letter in unit) for unit in self._units)
+        words = {"type": "string", "pattern": rf"^\s*\d+(\.\d+)?\s*({either})?\s*$"}
+        return {"anyOf": [words, {"type": "number", "minimum": 0}]}
 
-Duration = Annotated[float, _Words(duration)]
-Size = Annotated[int, _Words(size)]
+
+Duration = Annotated[float, _Words(duration, _DURATION_UNITS)]
+Size = Annotated[int, _Words(size, _SIZE_UNITS)]
 
 
 @dataclass_transform(frozen_default=True)

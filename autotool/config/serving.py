@@ -29,8 +29,9 @@ class ServerSection:
 class ToolsSection:
     """`[tools]`: which tools exist. What is not allowed is neither listed nor callable."""
 
-    allow: Annotated[tuple[str, ...], "Globs over tool names; empty: all that the targets hold."] = ()
-    deny: Annotated[tuple[str, ...], "Globs over tool names; these win over allow."] = ()
+    allow: Annotated[tuple[str, ...], "Globs over tool names, or facts; empty: all that the targets hold."] = ()
+    deny: Annotated[tuple[str, ...], "Globs over tool names, or facts; these win over allow."] = ()
+    read_only: Annotated[bool, "Only tools that are known to change nothing."] = False
     include: Annotated[tuple[str, ...], "Globs over function names; others are not even read."] = ()
     exclude: Annotated[tuple[str, ...], "Globs over function names that are not read."] = ()
     recursive: Annotated[bool, "Also read a package's submodules."] = False

@@ -11,11 +11,23 @@ from autotool.config.quantities import Between, Duration, Size, section
 
 
 @section
-class ToolSection:
-    """`[tool.NAME]`: what one tool is told by and bounded by, in the place of what its code says."""
+class IconSection:
+    """One of `icons`: a picture for people."""
+
+    src: Annotated[str, "Where it is: an https address, or the picture itself (`data:`)."]
+    mime_type: Annotated[str, "What it is: `image/png`."] = ""
+    sizes: Annotated[tuple[str, ...], "The sizes that it suits: `48x48`, or `any`."] = ()
+    theme: Annotated[Literal["", "light", "dark"], "The background that it suits."] = ""
+
+
+@section
+class StatedSection:
+    """What is said of a tool in the place of what its code says, and what bounds it."""
 
     title: Annotated[str | None, "Short name for people."] = None
     description: Annotated[str | None, "What it does, for the model."] = None
+    tags: Annotated[tuple[str, ...], "Words by which `allow` and `deny` can name it: `tag:billing`."] = ()
+    icons: Annotated[tuple[IconSection, ...], "Pictures for people."] = ()
     read_only: Annotated[bool | None, "It changes nothing."] = None
     destructive: Annotated[bool | None, "It may destroy something."] = None
     idempotent: Annotated[bool | None, "Calling it twice is like calling it once."] = None
@@ -24,6 +36,36 @@ class ToolSection:
     max_output: Annotated[Size | None, "Most bytes of text in a result."] = None
     rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
     approval: Annotated[Approval | None, "Whose consent a call needs."] = None
+
+
+@section
+class OverrideSection:
+    """`[tool.NAME] params.NAME`: one parameter, in the place of what the code says of it."""
+
+    description: Annotated[str | None, "What it means, for the model."] = None
+    hidden: Annotated[bool, "It is not offered; the code's own default holds."] = False
+    fixed: Annotated[Any, "The value that is filled in; it is not offered."] = None
+    default: Annotated[Any, "The value when it is left out."] = None
+    minimum: Annotated[float | None, "The least number."] = None
+    maximum: Annotated[float | None, "The greatest number."] = None
+    min_length: Annotated[int | None, "The fewest characters."] = None
+    max_length: Annotated[int | None, "The most characters."] = None
+    pattern: Annotated[str | None, "A regular expression that every text must match."] = None
+    choices: Annotated[tuple[Any, ...], "The only values."] = ()
+    min_items: Annotated[int | None, "The fewest items of an array."] = None
+    max_items: Annotated[int | None, "The most items of an array."] = None
+    header: Annotated[str, "The HTTP header that mirrors it: `Region` for `Mcp-Param-Region`."] = ""
+    force: Annotated[bool, "Mirror it even though its name looks secret."] = False
+
+
+@section
+class ToolSection(StatedSection):
+    """`[tool.NAME]`: one tool, under the name that it has without the config."""
+
+    name: Annotated[str | None, "The name under which it is served."] = None
+    params: Annotated[Mapping[str, OverrideSection], "Single parameters, by name."] = field(
+        default_factory=dict[str, OverrideSection]
+    )
 
 
 Scalar = str | int | float | bool
@@ -62,7 +104,7 @@ class ParameterSection:
 
 
 @section
-class RunSection(ToolSection):
+class RunSection(StatedSection):
     """How a program is run: what `[command.NAME]` and `[program.NAME]` have in common."""
 
     cwd: Annotated[str, "Working directory. Default: where autotool was started."] = ""

@@ -173,11 +173,11 @@ class Scopes:
         """Whether the caller's scopes open the tool; the local user has them all."""
         if not self.rules or caller.is_local:
             return True
-        return any(scope in self.rules and self.rules[scope].permits(tool.name) for scope in caller.scopes)
+        return any(scope in self.rules and self.rules[scope].permits(tool) for scope in caller.scopes)
 
     def needed(self, tool: ToolSpec) -> tuple[str, ...]:
         """The scopes that would open the tool."""
-        return tuple(name for name, rules in self.rules.items() if rules.permits(tool.name))
+        return tuple(name for name, rules in self.rules.items() if rules.permits(tool))
 
     def visible(self, catalog: Catalog, caller: Caller) -> Catalog:
         """The tools that the caller sees."""

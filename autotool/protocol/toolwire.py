@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from autotool.model import ToolSpec
 from autotool.protocol.versions import Revision
-
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+from autotool.schema import mirrored
 
 
 def tool_object(tool: ToolSpec, revision: Revision) -> dict[str, Any]:
@@ -31,6 +29,8 @@ def tool_object(tool: ToolSpec, revision: Revision) -> dict[str, Any]:
         "idempotentHint": hints.idempotent,
         "openWorldHint": hints.open_world,
     }
+    if candidate.icons and revision.icons:
+        found["icons"] = list(candidate.icons)
     return found
 
 
@@ -60,18 +60,8 @@ def header_parameters(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
     Only chains of `properties` count (2026-07-28, tools, "x-mcp-header").
     """
-    return {name.lower(): path for name, path in _marked(schema, ())}
-
-
-def _marked(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return
-    for name, below in cast("dict[str, Any]", properties).items():
-        if not isinstance(below, dict):
-            continue
-        inner = cast("dict[str, Any]", below)
-        header = inner.get("x-mcp-header")
-        if isinstance(header, str) and _TOKEN.fullmatch(header):
-            yield f"mcp-param-{header}", (*path, name)
-        yield from _marked(inner, (*path, name))
+    return {
+        f"mcp-param-{inner[mirrored.KEY]}".lower(): path
+        for path, inner in mirrored.marked(schema)
+        if mirrored.is_token(inner[mirrored.KEY])
+    }

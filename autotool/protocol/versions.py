@@ -20,16 +20,18 @@ class Revision:
         version: its date.
         modern: stateless, `_meta` in every request, `resultType` in every result.
         structured: tools have `title` and `outputSchema`, results `structuredContent`.
+        icons: tools and servers have `icons`.
     """
 
     version: str
     modern: bool
     structured: bool
+    icons: bool = False
 
 
 _REVISIONS = {
-    MODERN: Revision(MODERN, modern=True, structured=True),
-    "2025-11-25": Revision("2025-11-25", modern=False, structured=True),
+    MODERN: Revision(MODERN, modern=True, structured=True, icons=True),
+    "2025-11-25": Revision("2025-11-25", modern=False, structured=True, icons=True),
     "2025-06-18": Revision("2025-06-18", modern=False, structured=True),
     "2025-03-26": Revision("2025-03-26", modern=False, structured=False),
 }

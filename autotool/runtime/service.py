@@ -131,12 +131,15 @@ class ToolService:
         """The way of a call: tool, rate limits, consent, the call itself, sanitizing."""
         tool = self._find(name, caller)
         record.decisions["access"] = "allowed"
+        arguments, problems = _shaped(tool, arguments)
         self._describe(record, tool, arguments, conversation)
         refused = self._refused(tool, caller)
         record.decisions["rate"] = "over" if refused is not None else "within"
         if refused is not None:
             record.outcome = "refused"
             return refused
+        if problems:
+            return self._clean(error_outcome("\n".join(problems), error_type="ArgumentError"))
         if conversation is None or self._consent is None:
             return self._clean(await self._audited(tool, arguments, report, record))
         return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent, record))
@@ -287,3 +290,11 @@ class ToolService:
             truncated=outcome.truncated,
             error_type=outcome.error_type,
         )
+
+
+def _shaped(tool: ToolSpec, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+    if tool.overrides is None:
+        return arguments, []
+    from autotool.policy.overrides import shape
+
+    return shape(tool, arguments)

@@ -43,7 +43,7 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     limits = CallLimits(defaults.timeout, defaults.max_output)
     redactor = Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)})
     desk = OperatorDesk(plan.config.approval.socket)
-    bounds = policies.own_bounds(catalog, plan.config)
+    bounds = policies.own_bounds(catalog)
     own = {name: policies.own_limits(bound, limits) for name, bound in bounds.items()}
     service = ToolService(
         catalog,

@@ -9,10 +9,12 @@ from autotool import __version__
 from autotool.catalog import Catalog
 from autotool.config import Config, ToolSection
 from autotool.errors import ConfigError
-from autotool.model import Description, ToolSpec, stated
+from autotool.model import Bounds, Description, Refusal, ToolSpec, stated
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
 from autotool.protocol.methods import ServerInfo
+from autotool.schema import mirrored, naming
+from autotool.schema.icons import icons_of
 from autotool.server.plan import Plan
 
 
@@ -26,17 +28,37 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
         ConfigError: the config names a tool that does not exist, or the allowlist leaves nothing.
     """
     catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
-    rules = Rules(config.tools.allow, config.tools.deny)
+    catalog = _without_broken_headers(catalog)
     if strict:
         _check_sections(catalog, config.tool)
-        rules.check([tool.name for tool in catalog.tools])
-    catalog = replace(catalog, tools=tuple(_told(tool, config.tool.get(tool.name)) for tool in catalog.tools))
-    permitted = catalog.select(lambda tool: rules.permits(tool.name))
+    catalog = _told(catalog, config.tool)
+    rules = Rules(config.tools.allow, config.tools.deny)
+    notes = rules.check(catalog.tools) if strict else ()
+    if not catalog.tools:
+        raise ConfigError("there is no tool to serve", hint="; ".join(one.reason for one in catalog.refusals[:3]))
+    permitted = catalog.select(lambda tool: rules.permits(tool) and _is_wanted(tool, config))
     if not permitted.tools:
+        what = "`read_only`, `allow` and `deny`" if config.tools.read_only else "`allow` and `deny`"
         raise ConfigError(
-            "`[tools] allow` and `deny` leave no tool", hint="`autotool list --config /dev/null` shows all of them."
+            f"`[tools]`: {what} leave no tool", hint="`autotool list --config /dev/null` shows all of them."
         )
-    return permitted
+    return replace(permitted, notes=notes)
+
+
+def _is_wanted(tool: ToolSpec, config: Config) -> bool:
+    return tool.candidate.hints.read_only or not config.tools.read_only
+
+
+def _without_broken_headers(catalog: Catalog) -> Catalog:
+    kept: list[ToolSpec] = []
+    refusals = list(catalog.refusals)
+    for tool in catalog.tools:
+        broken = mirrored.problem(tool.candidate.input_schema)
+        if broken:
+            refusals.append(Refusal(tool.candidate.key, broken, "The rules are the protocol's for `x-mcp-header`."))
+        else:
+            kept.append(tool)
+    return replace(catalog, tools=tuple(kept), refusals=tuple(refusals))
 
 
 def _check_sections(catalog: Catalog, sections: Mapping[str, ToolSection]) -> None:
@@ -47,16 +69,48 @@ def _check_sections(catalog: Catalog, sections: Mapping[str, ToolSection]) -> No
             raise ConfigError(f"`[tool.{name}]` names a tool that does not exist", hint=hint)
 
 
-def _told(tool: ToolSpec, section: ToolSection | None) -> ToolSpec:
-    if section is None:
-        return tool
+def _told(catalog: Catalog, sections: Mapping[str, ToolSection]) -> Catalog:
+    """The tools as the config has them. Sections go by the names that tools have without the config."""
+    found: dict[str, ToolSpec] = {}
+    for tool in catalog.tools:
+        section = sections.get(tool.name)
+        made = tool if section is None else _as_said(tool, section)
+        if made.name in found:
+            raise ConfigError(
+                f"`[tool.{tool.name}] name`: there is another tool named `{made.name}`", hint="Choose another name."
+            )
+        found[made.name] = made
+    return replace(catalog, tools=tuple(found.values()))
+
+
+def _as_said(tool: ToolSpec, section: ToolSection) -> ToolSpec:
+    if section.params:
+        from autotool.policy.overrides import overridden
+
+        tool = overridden(tool, section.params)
+    one = tool.candidate
     candidate = replace(
-        tool.candidate,
-        title=section.title or tool.candidate.title,
-        description=section.description or tool.candidate.description,
-        hints=stated(tool.candidate.hints, section, "the config says so"),
+        one,
+        title=section.title or one.title,
+        description=section.description or one.description,
+        tags=(*one.tags, *section.tags),
+        icons=icons_of(section.icons, f"`[tool.{tool.name}]`") or one.icons,
+        hints=stated(one.hints, section, "the config says so"),
+        bounds=Bounds(
+            one.bounds.timeout_s if section.timeout is None else section.timeout,
+            one.bounds.max_output_bytes if section.max_output is None else section.max_output,
+            one.bounds.rate_limit if section.rate_limit is None else section.rate_limit,
+        ),
+        approval=section.approval or one.approval,
     )
-    return replace(tool, candidate=candidate)
+    if section.name is None:
+        return replace(tool, candidate=candidate)
+    if not naming.is_legal(section.name):
+        raise ConfigError(
+            f"`[tool.{tool.name}] name`: {section.name!r} is no tool name",
+            hint="Letters, digits, `_` and `-`, at most 64.",
+        )
+    return replace(tool, name=section.name, candidate=candidate)
 
 
 def server_info(description: Description, plan: Plan) -> ServerInfo:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from autotool.catalog import Catalog
 from autotool.commands.secrets import secret_of
-from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection, ToolSection
+from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Caller, ToolSpec
 from autotool.policy.access import TOKEN_PREFIX, TokenFile
@@ -27,19 +27,9 @@ if TYPE_CHECKING:
     from autotool.transports.bearer import Bearer
 
 
-def own_bounds(catalog: Catalog, config: Config) -> dict[str, Bounds]:
-    """The bounds of single tools: what `[tool.NAME]` says, else what the tool brings along."""
-    found: dict[str, Bounds] = {}
-    for tool in catalog.tools:
-        section, brought = config.tool.get(tool.name, ToolSection()), tool.candidate.bounds
-        bounds = Bounds(
-            brought.timeout_s if section.timeout is None else section.timeout,
-            brought.max_output_bytes if section.max_output is None else section.max_output,
-            brought.rate_limit if section.rate_limit is None else section.rate_limit,
-        )
-        if bounds != Bounds():
-            found[tool.name] = bounds
-    return found
+def own_bounds(catalog: Catalog) -> dict[str, Bounds]:
+    """The bounds of the tools that have their own, by name."""
+    return {tool.name: tool.candidate.bounds for tool in catalog.tools if tool.candidate.bounds != Bounds()}
 
 
 def rates(config: Config, bounds: Mapping[str, Bounds]) -> Callable[[], RateLimits]:
@@ -78,8 +68,7 @@ def consent_of(catalog: Catalog, config: Config, redactor: Redactor, desk: Opera
     section = config.approval
 
     def mode_of(tool: ToolSpec) -> Mode:
-        own = config.tool.get(tool.name, ToolSection()).approval
-        return cast("Mode", own or tool.candidate.approval or config.defaults.approval)
+        return cast("Mode", tool.candidate.approval or config.defaults.approval)
 
     return Consent(
         catalog,

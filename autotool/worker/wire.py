@@ -42,6 +42,7 @@ def _candidate(plain: dict[str, Any]) -> Candidate:
         "warnings": tuple(plain["warnings"]),
         "tags": tuple(plain["tags"]),
         "bounds": Bounds(**plain["bounds"]),
+        "icons": tuple(plain["icons"]),
     }
     return Candidate(**known)
 
