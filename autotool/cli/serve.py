@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from autotool.runtime import logs, spawn
+from autotool.runtime.terminal import Terminal
 from autotool.server import Application, Plan, serve_http, serve_stdio
 
 
@@ -65,6 +66,8 @@ def _announce(application: Application, address: str) -> None:
         from autotool.cli.console import panel
 
         panel(application, address)
+        if sys.stdin.isatty():
+            Terminal(application.desk).open()
     else:
         logs.stderr.write(f"autotool: serving {len(application.catalog.tools)} tools at {address}\n".encode())
 

@@ -10,6 +10,7 @@ import os
 import secrets
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -29,8 +30,8 @@ def run_folder() -> Path:
 
 
 @dataclass
-class _Pending:
-    """One call that waits."""
+class Pending:
+    """One call that waits; `since` in seconds since 1970."""
 
     id: str
     tool: str
@@ -45,13 +46,32 @@ class OperatorDesk:
 
     Args:
         path: the socket; "" for one named after this process in the user's run folder.
+
+    Attributes:
+        watch: is called whenever a call begins or ends to wait.
     """
 
     def __init__(self, path: str = "") -> None:
         self.path = Path(path) if path else run_folder() / f"approvals-{os.getpid()}.sock"
         self._is_own_folder = not path
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, Pending] = {}
         self._server: asyncio.Server | None = None
+        self.watch: Callable[[], None] = lambda: None
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def oldest(self) -> Pending | None:
+        """The call that has waited longest, or None."""
+        return next(iter(self._pending.values()), None)
+
+    def settle(self, call_id: str, *, approve: bool) -> bool:
+        """Decide a call; False when nothing with this id waits any more."""
+        waiting = self._pending.get(call_id)
+        if waiting is None or waiting.decision.done():
+            return False
+        waiting.decision.set_result(Verdict(approve, "" if approve else "an operator denied it"))
+        return True
 
     async def open(self) -> None:
         """Listen, so that operators can decide.
@@ -81,7 +101,8 @@ class OperatorDesk:
     async def close(self) -> None:
         """Listen no longer; what waits is denied."""
         for waiting in list(self._pending.values()):
-            _settle(waiting, Verdict(False, "the server is shutting down"))
+            if not waiting.decision.done():
+                waiting.decision.set_result(Verdict(False, "the server is shutting down"))
         if self._server is not None:
             self._server.close()
             with contextlib.suppress(OSError):
@@ -91,11 +112,12 @@ class OperatorDesk:
     async def decide(self, tool: str, text: str, caller: str, timeout_s: float) -> Verdict:
         """Wait for an operator's decision about one call, `timeout_s` seconds at most (0: any time)."""
         await self.open()
-        waiting = _Pending(
+        waiting = Pending(
             secrets.token_hex(4), tool, text, caller, time.time(), asyncio.get_running_loop().create_future()
         )
         self._pending[waiting.id] = waiting
         _log.warning("a call of `%s` waits for an operator: autotool approvals approve %s", tool, waiting.id)
+        self.watch()
         try:
             async with asyncio.timeout(timeout_s or None):
                 return await waiting.decision
@@ -103,6 +125,7 @@ class OperatorDesk:
             return Verdict(False, f"no operator decided within {timeout_s:g} s")
         finally:
             del self._pending[waiting.id]
+            self.watch()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -123,17 +146,11 @@ class OperatorDesk:
         if waiting is None:
             return {"error": "nothing with this id waits; it was decided, or it has given up"}
         if plain.get("op") == "decide":
-            approved = plain.get("approve") is True
-            _settle(waiting, Verdict(approved, "" if approved else "an operator denied it"))
+            self.settle(waiting.id, approve=plain.get("approve") is True)
         return {"pending": [_described(waiting)]}
 
 
-def _settle(waiting: _Pending, verdict: Verdict) -> None:
-    if not waiting.decision.done():
-        waiting.decision.set_result(verdict)
-
-
-def _described(waiting: _Pending) -> dict[str, Any]:
+def _described(waiting: Pending) -> dict[str, Any]:
     return {
         "id": waiting.id,
         "tool": waiting.tool,
