@@ -35,9 +35,11 @@ class OperatorError(AutotoolError):
     Attributes:
         message: what is wrong, with which thing.
         hint: what to do next; may be empty.
+        files: the person's own files that had been read when it happened, where that is known.
     """
 
     exit_code = 2
+    files: tuple[str, ...] = ()
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

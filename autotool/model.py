@@ -220,6 +220,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was read, and how it looked then: nanoseconds of its last change, bytes, and which file it is; 0 for none."""
+
+    path: str
+    changed_ns: int = 0
+    size: int = 0
+    inode: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """What a worker found behind its targets.
 
@@ -228,12 +238,14 @@ class Description:
         refusals: what was left out, with reasons.
         package: name, version and summary of the distribution that was wrapped, each may be "".
         secrets: what tools were given and must not come out, by the name of its variable; never crosses the link.
+        files: the person's own files that were read for it, where it was asked for.
     """
 
     candidates: tuple[Candidate, ...]
     refusals: tuple[Refusal, ...] = ()
     package: tuple[str, str, str] = ("", "", "")
     secrets: tuple[tuple[str, str], ...] = ()
+    files: tuple[SourceFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

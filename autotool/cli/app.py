@@ -98,6 +98,9 @@ def serve(
     inline: Annotated[
         bool, typer.Option("--inline", help="Run the tools in the server's own process, for debugging.")
     ] = False,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Read the tools again when a file of theirs changes.")
+    ] = False,
     commands: Command = None,
     budget: Budget = None,
     config: ConfigPath = None,
@@ -123,6 +126,7 @@ def serve(
         budget,
         no_auth,
         read_only,
+        reload,
     )
     command.run(lambda: plan_for(flags), stdio=stdio, http=http)
 

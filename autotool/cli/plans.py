@@ -33,6 +33,7 @@ class Flags:
     budget: str | None = None
     no_auth: bool = False
     read_only: bool = False
+    reload: bool = False
 
 
 def plan_for(flags: Flags) -> Plan:
@@ -66,7 +67,19 @@ def plan_for(flags: Flags) -> Plan:
             "nothing to serve was named",
             hint="Name a module (`autotool serve statistics`) or a command (`--command 'git log'`), or write an autotool.toml.",
         )
-    return Plan(merged, targets, inline=flags.inline, debug=flags.debug, is_configured=is_configured)
+    if flags.reload and flags.inline:
+        raise ConfigError(
+            "--reload and --inline exclude each other", hint="A reload is a new worker; inline there is none."
+        )
+    return Plan(
+        merged,
+        targets,
+        inline=flags.inline,
+        debug=flags.debug,
+        is_configured=is_configured,
+        reload=flags.reload,
+        config_file=str(path or Path.cwd() / settings.FILE_NAME),
+    )
 
 
 def programs_of(flags: Flags) -> dict[str, ProgramSection]:

@@ -22,6 +22,7 @@ _SWITCHES = {
     "--debug": "debug",
     "--no-auth": "no_auth",
     "--read-only": "read_only",
+    "--reload": "reload",
 }
 _VALUES = {
     "--host": "host",

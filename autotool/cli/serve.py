@@ -21,9 +21,9 @@ def run(make_plan: Callable[[], Plan], *, stdio: bool, http: bool) -> None:
     plan = make_plan()
     logs.configure(debug=plan.debug)
     if _wants_stdio(plan, stdio=stdio, http=http):
-        _stdio(plan)
+        _stdio(plan, make_plan)
     else:
-        _http(plan)
+        _http(plan, make_plan)
 
 
 def _wants_stdio(plan: Plan, *, stdio: bool, http: bool) -> bool:
@@ -41,11 +41,11 @@ def _named_on_command_line() -> bool:
     return any(word.partition("=")[0] in ("--host", "--port", "--uds") for word in sys.argv)
 
 
-def _stdio(plan: Plan) -> None:
+def _stdio(plan: Plan, make_plan: Callable[[], Plan]) -> None:
     from autotool.transports.stdio import claim
 
     reading, writing = claim()
-    messages = asyncio.run(serve_stdio(plan, reading, writing, spawn.take_early()))
+    messages = asyncio.run(serve_stdio(plan, reading, writing, spawn.take_early(), make_plan))
     if messages == 0:
         logs.stderr.write(
             b"autotool: the input ended and no client had spoken. An MCP client starts this command itself;"
@@ -54,10 +54,10 @@ def _stdio(plan: Plan) -> None:
     _leave()
 
 
-def _http(plan: Plan) -> None:
+def _http(plan: Plan, make_plan: Callable[[], Plan]) -> None:
     from autotool.transports.listen import run as run_loop
 
-    run_loop(lambda: serve_http(plan, spawn.take_early(), _announce))
+    run_loop(lambda: serve_http(plan, spawn.take_early(), _announce, make_plan))
     _leave()
 
 

@@ -19,16 +19,19 @@ class RateLimits:
         per_tool: calls of one tool by one caller, as `"600/minute"`; "" for no limit.
         per_caller: calls of one caller over all tools, likewise.
         own: the limits of single tools, by name, in the place of `per_tool`.
+        counted: where calls were counted before, when these are not the first limits.
 
     Raises:
         ConfigError: a limit is not a rate.
     """
 
-    def __init__(self, per_tool: str, per_caller: str, own: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, per_tool: str, per_caller: str, own: dict[str, str] | None = None, counted: MemoryStorage | None = None
+    ) -> None:
         self._per_tool = rate(per_tool)
         self._per_caller = rate(per_caller)
         self._own = {name: rate(text) for name, text in (own or {}).items()}
-        self._windows = MovingWindowRateLimiter(MemoryStorage())
+        self._windows = MovingWindowRateLimiter(counted or MemoryStorage())
 
     def wait_s(self, caller: str, tool: str) -> float:
         """0 when the call is admitted, and then counted; else the seconds after which one would be."""

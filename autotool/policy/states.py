@@ -24,7 +24,7 @@ class StateRefused(Exception):
 
 
 class StateExpired(StateRefused):
-    """It came back too late."""
+    """It came back too late: its time is over, or the tool is another one by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class States:
         """The state that was given for `binding`; it is not accepted again.
 
         Raises:
-            StateExpired: it is older than it may be.
+            StateExpired: it is older than it may be, or the tool has changed since.
             StateRefused: it was altered, is another call's, or was used before.
         """
         from itsdangerous import BadData
@@ -120,10 +120,12 @@ class States:
             raise StateExpired("`requestState` has expired; the questions have to be answered again.")
         if caller != binding.caller:
             raise StateRefused("`requestState` was given to another caller.")
-        if (tool, definition) != (binding.tool, binding.definition):
-            raise StateRefused("`requestState` was given for another tool, or the tool has changed since.")
+        if tool != binding.tool:
+            raise StateRefused("`requestState` was given for another tool.")
         if arguments != binding.arguments:
             raise StateRefused("`requestState` was given for other arguments; what was agreed to holds for those only.")
+        if definition != binding.definition:
+            raise StateExpired(f"`{tool}` has changed since; the questions have to be answered again.")
         self._use(str(nonce))
         return State(dict(answers), dict(asked), bool(approved))
 

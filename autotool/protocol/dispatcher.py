@@ -27,6 +27,7 @@ from autotool.protocol.messages import (
 )
 from autotool.protocol.methods import LEGACY_METHODS, MODERN_METHODS, Methods
 from autotool.protocol.progress import ProgressReporter
+from autotool.protocol.subscriptions import LISTEN, Subscription
 from autotool.protocol.versions import LEGACY, MODERN, Revision, is_legacy, revision
 
 _log = logging.getLogger("autotool.protocol")
@@ -102,8 +103,8 @@ class Dispatcher:
         return ProtocolError(UNSUPPORTED_VERSION, text, data={"supported": supported, "requested": requested[:64]})
 
     def answer_now(self, request: Request, speaks: Revision, caller: Caller) -> Answer | None:
-        """The answer to a request that needs no waiting, or None for `tools/call`."""
-        if request.method == "tools/call":
+        """The answer to a request that needs no waiting, or None for `tools/call` and `subscriptions/listen`."""
+        if request.method == "tools/call" or self.is_listen(request, speaks):
             return None
         table = MODERN_METHODS if speaks.modern else LEGACY_METHODS
         handler = table.get(request.method)
@@ -114,6 +115,18 @@ class Dispatcher:
             return Answer(messages.result_message(request.id, handler(self.methods, request, speaks, caller)))
         except Exception as error:
             return self.refuse(error, request.id, legacy=not speaks.modern)
+
+    @staticmethod
+    def is_listen(request: Request, speaks: Revision) -> bool:
+        """Whether `request` opens a stream of notifications."""
+        return request.method == LISTEN and speaks.modern
+
+    def subscription(self, request: Request) -> Subscription | Answer:
+        """What is agreed to of a `subscriptions/listen`, or the error for one that cannot be read."""
+        try:
+            return Subscription.of(request, can_change=self.methods.feed.can_change)
+        except ProtocolError as error:
+            return self.refuse(error, request.id)
 
     async def call(
         self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None, peer: Peer | None = None

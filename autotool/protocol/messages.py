@@ -37,6 +37,7 @@ _PARAM_NAMES = {
     "requestId",
     "inputResponses",
     "requestState",
+    "notifications",
 }
 
 

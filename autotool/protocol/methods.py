@@ -12,6 +12,7 @@ from autotool.model import Caller, Outcome, Progress
 from autotool.protocol.codec import encode
 from autotool.protocol.conversation import Conversation, InputRequired, Peer, of_request
 from autotool.protocol.messages import INVALID_PARAMS, META_SERVER, Request
+from autotool.protocol.subscriptions import Feed, Subscription
 from autotool.protocol.toolwire import is_wrapped, tool_object
 from autotool.protocol.versions import MODERN, Revision, negotiate
 
@@ -89,16 +90,34 @@ class Methods:
         source: the tools.
         info: who the server is.
         settings: how it behaves.
+        can_change: whether the list of tools can change while the server runs.
+        feed: who is told when it does.
     """
 
     source: ToolSource
     info: ServerInfo
     settings: ServerSettings = field(default_factory=ServerSettings)
+    can_change: bool = False
+    feed: Feed = field(init=False)
     _complete: bytes = field(init=False)
     _pages: dict[tuple[str, str, int], bytes] = field(default_factory=dict[tuple[str, str, int], bytes])
 
     def __post_init__(self) -> None:
+        self.feed = Feed(lambda caller: self.source.catalog_for(caller).version, self.can_change)
         self._complete = b',"resultType":"complete","_meta":' + encode(self._server_meta())
+
+    def replace(self, source: ToolSource, settings: ServerSettings) -> int:
+        """Offer other tools from now on, and tell those whose list has changed; gives how many there were."""
+        self.source, self.settings = source, settings
+        self._pages.clear()
+        return self.feed.announce()
+
+    def ended(self, subscription: Subscription) -> bytes:
+        """The response that ends a subscription."""
+        return subscription.ended(self._server_meta())
+
+    def _tools_capability(self) -> dict[str, Any]:
+        return {"listChanged": True} if self.feed.can_change else {}
 
     def _server_meta(self) -> dict[str, Any]:
         return {META_SERVER: {"name": self.info.name, "version": self.info.version}}
@@ -108,7 +127,7 @@ class Methods:
         result: dict[str, Any] = {
             "resultType": "complete",
             "supportedVersions": [MODERN],
-            "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
+            "capabilities": {"tools": self._tools_capability(), "prompts": {}, "resources": {}},
             "ttlMs": self.settings.list_ttl_ms,
             "cacheScope": "public",
             "_meta": self._server_meta(),
@@ -126,7 +145,7 @@ class Methods:
             )
         result: dict[str, Any] = {
             "protocolVersion": negotiate(requested).version,
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": self._tools_capability()},
             "serverInfo": {"name": self.info.name, "version": self.info.version},
         }
         if self.info.instructions:
@@ -207,13 +226,14 @@ class Methods:
         """`tools/call`: the result around content that is serialised already."""
         name, arguments = _call_parameters(request.params)
         conversation = of_request(request, modern=revision.modern, peer=peer)
+        source = self.source
         try:
-            outcome = await self.source.call(name, arguments, caller, report, conversation)
+            outcome = await source.call(name, arguments, caller, report, conversation)
         except InputRequired as needed:
             return self._input_required(needed)
         parts = [b'{"content":', outcome.content, b',"isError":', b"true" if outcome.is_error else b"false"]
         if outcome.structured is not None and revision.structured:
-            parts += [b',"structuredContent":', self._structured(name, outcome.structured, revision)]
+            parts += [b',"structuredContent":', _structured(source, name, outcome.structured, revision)]
         if revision.modern:
             parts.append(self._complete)
         parts.append(b"}")
@@ -229,13 +249,14 @@ class Methods:
             }
         )
 
-    def _structured(self, name: str, structured: bytes, revision: Revision) -> bytes:
-        if revision.modern:
-            return structured
-        tool = self.source.catalog.find(name)
-        if (tool is not None and is_wrapped(tool.candidate.output_schema)) or not structured.startswith(b"{"):
-            return b'{"result":' + structured + b"}"
+
+def _structured(source: ToolSource, name: str, structured: bytes, revision: Revision) -> bytes:
+    if revision.modern:
         return structured
+    tool = source.catalog.find(name)
+    if (tool is not None and is_wrapped(tool.candidate.output_schema)) or not structured.startswith(b"{"):
+        return b'{"result":' + structured + b"}"
+    return structured
 
 
 def _call_parameters(params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

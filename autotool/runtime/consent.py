@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autotool.catalog import Catalog
@@ -37,6 +37,13 @@ class ConsentSettings:
     fallback: str = "deny"
 
 
+@dataclass(slots=True)
+class Grants:
+    """The tools that a person has approved for a while: until when, by caller, tool and its definition's digest."""
+
+    until: dict[tuple[str, str, str], float] = field(default_factory=dict[tuple[str, str, str], float])
+
+
 class Consent:
     """Obtains consent for calls.
 
@@ -44,6 +51,7 @@ class Consent:
         mode_of: whose consent a tool needs.
         clean: what is shown goes through it, so that no secret and no terminal escape is shown.
         desk: where operators decide.
+        grants: what was approved before, when this is not the first to ask.
     """
 
     def __init__(
@@ -55,6 +63,7 @@ class Consent:
         settings: ConsentSettings,
         clean: Callable[[str], str],
         desk: OperatorDesk,
+        grants: Grants | None = None,
     ) -> None:
         self._catalog = catalog
         self._states = states
@@ -62,7 +71,7 @@ class Consent:
         self._settings = settings
         self._clean = clean
         self._desk = desk
-        self._granted: dict[tuple[str, str, str], float] = {}
+        self._granted = (grants or Grants()).until
 
     def binding(self, tool: ToolSpec, arguments: Mapping[str, Any], caller: Caller) -> Binding:
         """What a state for this call is bound to."""

@@ -21,12 +21,14 @@ class WorkerSettings:
         selection: which functions of them.
         threads: synchronous calls that run at the same time.
         debug: whether tracebacks of failed imports go to standard error.
+        watched: whether the worker tells which files it has read.
     """
 
     targets: Sequence[Target]
     selection: Selection = field(default_factory=Selection)
     threads: int = 8
     debug: bool = False
+    watched: bool = False
 
 
 def launch(settings: WorkerSettings, early: Launched | None = None) -> Launched:

@@ -15,7 +15,8 @@ from autotool.commands.programs import ProgramFile
 from autotool.commands.wrapping import Level, Wrapped, wrap
 from autotool.config import CommandSection, ProgramSection
 from autotool.errors import ConfigError, TargetError
-from autotool.model import Description, Refusal
+from autotool.introspect.touched import fingerprint
+from autotool.model import Description, Refusal, SourceFile
 from autotool.runtime.asking import help_of
 from autotool.runtime.process import ProcessRunner
 
@@ -51,7 +52,14 @@ class CommandReader:
             first = refusals[0] if refusals else Refusal("", "no command is named")
             raise TargetError(f"nothing can be served: {first.reason}", hint=first.hint)
         secrets = tuple(secret for command in found for secret in command.secrets.items())
-        return found, Description(tuple(command.candidate for command in found), tuple(refusals), secrets=secrets)
+        candidates = tuple(command.candidate for command in found)
+        return found, Description(candidates, tuple(refusals), secrets=secrets, files=self._files(found))
+
+    def _files(self, found: Sequence[Command]) -> tuple[SourceFile, ...]:
+        """The programs that are named by a path, and the files with help texts."""
+        paths = {command.program.path for command in found if os.sep in command.program.word and command.program.path}
+        paths |= {str(Path(section.help_file).absolute()) for section in self._programs.values() if section.help_file}
+        return tuple(fingerprint(path) for path in sorted(paths))
 
 
 async def wrapped_of(

@@ -31,6 +31,7 @@ class Router:
             tuple(refusal for one in found for refusal in one.refusals),
             next((one.package for one in found if one.package[0]), ("", "", "")),
             tuple(secret for one in found for secret in one.secrets),
+            tuple(file for one in found for file in one.files),
         )
 
     async def run(self, invocation: Invocation, report: Callable[[Progress], None] | None = None) -> Outcome:

@@ -84,6 +84,13 @@ class ToolService:
         self._scopes = scopes or Scopes()
         self._catalogs: dict[tuple[str, ...], Catalog] = {}
         self._masks_arguments = masks_arguments
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def idle(self) -> None:
+        """Wait until no call is under way."""
+        await self._idle.wait()
 
     async def call(
         self,
@@ -100,6 +107,8 @@ class ToolService:
             InputRequired: the client has to put questions to the person, and to call again.
         """
         record = Record(caller.name, name)
+        self._in_flight += 1
+        self._idle.clear()
         try:
             outcome = await self._decided(name, arguments, caller, report, conversation, record)
         except InputRequired:
@@ -116,6 +125,9 @@ class ToolService:
             record.error, record.size = outcome.error_type, len(outcome.content)
             return outcome
         finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
             if self._audit is not None:
                 self._audit.end(record)
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from autotool.catalog import Catalog
+from autotool.model import Description, SourceFile
 from autotool.policy.access import Scopes
 from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
@@ -16,6 +17,7 @@ from autotool.runtime.ports import Executor
 from autotool.runtime.service import CallLimits, ToolService
 from autotool.server import policies
 from autotool.server.definitions import catalog_of, server_info
+from autotool.server.kept import Kept
 from autotool.server.plan import Plan
 
 
@@ -28,11 +30,40 @@ class Application:
     dispatcher: Dispatcher
     executor: Executor
     info: ServerInfo
-    desk: OperatorDesk
+    kept: Kept
+    files: tuple[SourceFile, ...] = ()
+
+    @property
+    def desk(self) -> OperatorDesk:
+        """Where operators decide."""
+        return self.kept.desk
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a reload makes anew: the tools, and what runs them."""
+
+    catalog: Catalog
+    service: ToolService
+    description: Description
+    settings: ServerSettings
 
 
 async def assemble(plan: Plan, executor: Executor) -> Application:
     """Start `executor`, make the catalog of what it found, and put the server together.
+
+    Raises:
+        OperatorError: a target cannot be served, or the allowlist names what does not exist.
+    """
+    kept = Kept.of(plan.config)
+    offer = await offered(plan, executor, kept)
+    info = server_info(offer.description, plan)
+    dispatcher = Dispatcher(Methods(offer.service, info, offer.settings, can_change=plan.reload))
+    return Application(offer.catalog, offer.service, dispatcher, executor, info, kept, offer.description.files)
+
+
+async def offered(plan: Plan, executor: Executor, kept: Kept) -> Offer:
+    """Start `executor`, and make of what it found what clients are offered.
 
     Raises:
         OperatorError: a target cannot be served, or the allowlist names what does not exist.
@@ -42,7 +73,6 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
     defaults = plan.config.defaults
     limits = CallLimits(defaults.timeout, defaults.max_output)
     redactor = Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)})
-    desk = OperatorDesk(plan.config.approval.socket)
     bounds = policies.own_bounds(catalog)
     own = {name: policies.own_limits(bound, limits) for name, bound in bounds.items()}
     service = ToolService(
@@ -50,14 +80,13 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         executor,
         limits=limits,
         own_limits=own,
-        rates=policies.rates(plan.config, bounds),
+        rates=policies.rates(plan.config, bounds, kept.windows),
         redactor=redactor,
-        consent=policies.consent_of(catalog, plan.config, redactor, desk),
-        audit=policies.audit_trail(plan.config.audit),
+        consent=policies.consent_of(catalog, plan.config, redactor, kept),
+        audit=kept.audit,
         scopes=Scopes({name: Rules(one.allow, one.deny) for name, one in plan.config.scopes.items()}),
         masks_arguments=plan.config.audit.arguments == "masked",
     )
-    info = server_info(description, plan)
     server = plan.config.server
     settings = ServerSettings(page_size=server.page_size, list_ttl_ms=int(server.list_ttl * 1000), legacy=server.legacy)
-    return Application(catalog, service, Dispatcher(Methods(service, info, settings)), executor, info, desk)
+    return Offer(catalog, service, description, settings)

@@ -17,6 +17,8 @@ class Plan:
 
     Attributes:
         is_configured: whether the targets are the file's own, so that every tool it speaks of must exist.
+        reload: whether the tools are read again when a file of theirs changes.
+        config_file: the file of settings, or the one that would be read if it were there; "" for none.
     """
 
     config: Config
@@ -24,6 +26,8 @@ class Plan:
     inline: bool = False
     debug: bool = False
     is_configured: bool = True
+    reload: bool = False
+    config_file: str = ""
 
     @property
     def selection(self) -> Selection:
@@ -34,7 +38,7 @@ class Plan:
     @property
     def worker(self) -> WorkerSettings:
         """What a worker has to know."""
-        return WorkerSettings(self.targets, self.selection, self.config.defaults.threads, self.debug)
+        return WorkerSettings(self.targets, self.selection, self.config.defaults.threads, self.debug, self.reload)
 
 
 def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:

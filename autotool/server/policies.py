@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from autotool.catalog import Catalog
 from autotool.commands.secrets import secret_of
-from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection
+from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection, EnvSource
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Caller, ToolSpec
 from autotool.policy.access import TOKEN_PREFIX, TokenFile
@@ -18,12 +18,14 @@ from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean
 from autotool.policy.states import States
 from autotool.runtime.consent import Consent, ConsentSettings
-from autotool.runtime.operators import OperatorDesk
 from autotool.runtime.service import CallLimits
 
 if TYPE_CHECKING:
+    from limits.storage import MemoryStorage
+
     from autotool.policy.issuer import Issuer
     from autotool.policy.limits import RateLimits
+    from autotool.server.kept import Kept
     from autotool.transports.bearer import Bearer
 
 
@@ -32,14 +34,28 @@ def own_bounds(catalog: Catalog) -> dict[str, Bounds]:
     return {tool.name: tool.candidate.bounds for tool in catalog.tools if tool.candidate.bounds != Bounds()}
 
 
-def rates(config: Config, bounds: Mapping[str, Bounds]) -> Callable[[], RateLimits]:
+class Windows:
+    """Where calls are counted, made when the first limits are."""
+
+    def __init__(self) -> None:
+        self._storage: MemoryStorage | None = None
+
+    def storage(self) -> MemoryStorage:
+        """The one storage of this server."""
+        from limits.storage import MemoryStorage
+
+        self._storage = self._storage or MemoryStorage()
+        return self._storage
+
+
+def rates(config: Config, bounds: Mapping[str, Bounds], windows: Windows) -> Callable[[], RateLimits]:
     """Makes the rate limits; what a person wrote is checked at once."""
     own = {name: bound.rate_limit for name, bound in bounds.items() if bound.rate_limit is not None}
 
     def make() -> RateLimits:
         from autotool.policy.limits import RateLimits
 
-        return RateLimits(config.defaults.rate_limit, config.defaults.caller_rate_limit, own)
+        return RateLimits(config.defaults.rate_limit, config.defaults.caller_rate_limit, own, windows.storage())
 
     if config.defaults != DefaultsSection() or own:
         # What a person wrote is checked at once, not at the first call.
@@ -63,7 +79,16 @@ def audit_trail(section: AuditSection) -> AuditTrail | None:
     return AuditTrail(section.path, max_bytes=section.max_size, must_record=section.on_failure == "deny")
 
 
-def consent_of(catalog: Catalog, config: Config, redactor: Redactor, desk: OperatorDesk) -> Consent:
+def states(section: ApprovalSection) -> States:
+    """What signs the states that clients bring back.
+
+    Raises:
+        ConfigError: the secret that signs is not where the config says.
+    """
+    return States(section.ttl, secret(section.key, "approval.key"))
+
+
+def consent_of(catalog: Catalog, config: Config, redactor: Redactor, kept: Kept) -> Consent:
     """What asks for consent before a call."""
     section = config.approval
 
@@ -72,18 +97,22 @@ def consent_of(catalog: Catalog, config: Config, redactor: Redactor, desk: Opera
 
     return Consent(
         catalog,
-        States(section.ttl, _signing_key(section)),
+        kept.states,
         mode_of=mode_of,
         settings=ConsentSettings(section.timeout, section.remember, section.fallback),
         clean=lambda text: redactor.clean(clean(text)),
-        desk=desk,
+        desk=kept.desk,
+        grants=kept.grants,
     )
 
 
-def _signing_key(section: ApprovalSection) -> bytes:
-    if section.key is None:
-        return b""
-    return secret_of(section.key, os.environ, "approval.key").encode()
+def secret(source: EnvSource | None, where: str) -> bytes:
+    """The secret that a config names, b"" where it names none; `where` is its key.
+
+    Raises:
+        ConfigError: it is not there.
+    """
+    return secret_of(source, os.environ, where).encode() if source is not None else b""
 
 
 def bearer(config: Config, address: str) -> Bearer | None:

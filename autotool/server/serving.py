@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 
 from autotool.errors import TransportError
@@ -29,8 +30,13 @@ def report_start(application: Application) -> None:
         _log.warning("%s", warning)
 
 
-async def serve_stdio(plan: Plan, reading: int, writing: int, launched: Launched | None) -> int:
+async def serve_stdio(
+    plan: Plan, reading: int, writing: int, launched: Launched | None, make_plan: Callable[[], Plan]
+) -> int:
     """Serve one client on two file descriptors until its input ends; gives the number of its messages.
+
+    Args:
+        make_plan: reads the plan again, for a reload.
 
     Raises:
         OperatorError: it cannot start.
@@ -40,11 +46,19 @@ async def serve_stdio(plan: Plan, reading: int, writing: int, launched: Launched
     async def transport(application: Application) -> int:
         return (await serve(application.dispatcher, reading, writing)).messages
 
-    return await _running(plan, launched, transport)
+    return await _running(plan, launched, transport, make_plan)
 
 
-async def serve_http(plan: Plan, launched: Launched | None, on_listening: Callable[[Application, str], None]) -> None:
+async def serve_http(
+    plan: Plan,
+    launched: Launched | None,
+    on_listening: Callable[[Application, str], None],
+    make_plan: Callable[[], Plan],
+) -> None:
     """Serve over HTTP until a signal ends it; `on_listening` gets the application and the address.
+
+    Args:
+        make_plan: reads the plan again, for a reload.
 
     Raises:
         OperatorError: it cannot start.
@@ -69,28 +83,60 @@ async def serve_http(plan: Plan, launched: Launched | None, on_listening: Callab
 
     async def transport(application: Application) -> int:
         app = create_app(application.dispatcher, limits, bearer(plan.config, address))
-        await listen.serve_http(app, listening, lambda: on_listening(application, address))
+        feed = application.dispatcher.methods.feed
+        await listen.serve_http(app, listening, lambda: on_listening(application, address), feed.close)
         return 0
 
     try:
-        await _running(plan, launched, transport)
+        await _running(plan, launched, transport, make_plan)
     finally:
         listening.close()
 
 
-async def _running(plan: Plan, launched: Launched | None, transport: Callable[[Application], Awaitable[int]]) -> int:
+async def _running(
+    plan: Plan,
+    launched: Launched | None,
+    transport: Callable[[Application], Awaitable[int]],
+    make_plan: Callable[[], Plan],
+) -> int:
     executor = executor_for(plan, launched)
     try:
         application = await assemble(plan, executor)
         report_start(application)
         warm_up = asyncio.get_running_loop().call_later(_WARM_UP_S, _warm_up, application.service)
         try:
-            return await transport(application)
+            async with _reloading(application, plan, make_plan):
+                return await transport(application)
         finally:
             warm_up.cancel()
             await application.desk.close()
     finally:
         await executor.stop(0.0)
+
+
+@contextlib.asynccontextmanager
+async def _reloading(application: Application, plan: Plan, make_plan: Callable[[], Plan]) -> AsyncGenerator[None]:
+    """Keep the tools up to date in the meantime, where that is wanted."""
+    if not plan.reload:
+        yield
+        return
+    from autotool.server.reloading import Reloader
+
+    reloader = Reloader(application, plan, make_plan)
+    watching = asyncio.get_running_loop().create_task(reloader.run())
+    watching.add_done_callback(_report_end)
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await watching
+        await reloader.stop()
+
+
+def _report_end(watching: asyncio.Task[None]) -> None:
+    if not watching.cancelled() and watching.exception() is not None:
+        _log.error("files are no longer watched, because of a fault in autotool", exc_info=watching.exception())
 
 
 def _warm_up(service: ToolService) -> None:

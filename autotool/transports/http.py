@@ -1,4 +1,4 @@
-"""The protocol over Streamable HTTP: one endpoint, POST only, no sessions."""
+"""The protocol over Streamable HTTP: one endpoint and no sessions; POST, and GET for legacy clients where lists can change."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from autotool.errors import ProtocolError
 from autotool.model import Caller
 from autotool.protocol import codec, headers, messages
 from autotool.protocol.conversation import Peer
 from autotool.protocol.dispatcher import Answer, Dispatcher
 from autotool.protocol.messages import Notification, Request
+from autotool.protocol.subscriptions import LEGACY_CHANGED, Subscription
 from autotool.protocol.toolwire import header_parameters
-from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision
+from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision, is_legacy
 from autotool.transports.bearer import WELL_KNOWN, Bearer, Unauthorized
 from autotool.transports.questions import SESSION, ClientSessions, Questions
 from autotool.transports.security import Guard, HttpLimits, TooLarge, read_body
+from autotool.transports.subscribed import HEADERS, KEEP_ALIVE, KEEP_ALIVE_S, EventFeed, Words, event
 
 PATH = "/mcp"
 
 _JSON = b"application/json"
-_EVENTS = b"text/event-stream"
 _TEXT = b"text/plain; charset=utf-8"
 _WATCH_AFTER_S = 0.05
 """Calls that end sooner are not watched for a client that goes away: watching costs more than they do."""
-_KEEP_ALIVE_S = 15.0
 
 
 def create_app(dispatcher: Dispatcher, limits: HttpLimits, bearer: Bearer | None = None) -> ASGIApp:
@@ -66,6 +67,7 @@ class Endpoint:
 
     def __init__(self, dispatcher: Dispatcher, limits: HttpLimits, bearer: Bearer | None = None) -> None:
         self._dispatcher = dispatcher
+        self._feed = dispatcher.methods.feed
         self._bearer = bearer
         self._limits = limits
         self._questions = Questions()
@@ -74,9 +76,14 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        if scope["method"] != "POST":
+        if scope["method"] == "POST":
+            await self._post(scope, receive, send)
+        elif scope["method"] == "GET" and self._feed.can_change and self._dispatcher.settings.legacy:
+            await self._stream_of_get(scope, receive, send)
+        else:
             await _respond(send, 405, b"", [(b"allow", b"POST")])
-            return
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id: messages.RequestId | None = None
         try:
             named = _unique_headers(scope["headers"])
@@ -108,8 +115,48 @@ class Endpoint:
         if answer is not None:
             await _send_answer(send, answer, self._session(message, speaks))
             return
+        if self._dispatcher.is_listen(message, speaks):
+            await self._listen(message, caller, receive, send)
+            return
         call = _Call(self._dispatcher, message, speaks, receive, send, caller, self._bearer)
         await call.run(self._questions, {} if speaks.modern else self._sessions.capabilities(named.get(SESSION, "")))
+
+    async def _listen(self, request: Request, caller: Caller, receive: Receive, send: Send) -> None:
+        agreed = self._dispatcher.subscription(request)
+        if isinstance(agreed, Answer):
+            await _send_answer(send, agreed)
+            return
+        words = Words(agreed.acknowledged, agreed.changed if agreed.tools else b"", lambda: self._ended(agreed))
+        stream = EventFeed(words, caller)
+        try:
+            self._feed.join(stream.listener)
+        except ProtocolError as error:
+            await _send_answer(send, self._dispatcher.refuse(error, request.id))
+            return
+        await stream.run(self._feed, receive, send)
+
+    def _ended(self, agreed: Subscription) -> bytes:
+        return self._dispatcher.methods.ended(agreed)
+
+    async def _stream_of_get(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The stream on which a legacy client listens, of which modern ones know nothing (405)."""
+        try:
+            named = _unique_headers(scope["headers"])
+            caller = await self._caller(named, scope)
+            if not is_legacy(named.get(headers.VERSION, OLDEST_WITHOUT_HEADER)):
+                raise _Http(405, "Open a stream with `subscriptions/listen`.")
+            if not {"text/event-stream", "*/*"} & _accepted(named.get("accept", "")):
+                raise _Http(406, "Accept must list text/event-stream.")
+            stream = EventFeed(Words(b"", LEGACY_CHANGED, lambda: b""), caller, named.get(SESSION, ""))
+            self._feed.join(stream.listener)
+        except Unauthorized as error:
+            await _respond(send, error.status, str(error).encode(), [(b"content-type", _TEXT), *error.headers])
+        except _Http as error:
+            await _respond(send, error.status, str(error).encode(), [(b"content-type", _TEXT), (b"allow", b"POST")])
+        except ProtocolError as error:
+            await _send_answer(send, self._dispatcher.refuse(error, None))
+        else:
+            await stream.run(self._feed, receive, send)
 
     async def _caller(self, named: Mapping[str, str], scope: Scope) -> Caller:
         if self._bearer is None:
@@ -128,10 +175,10 @@ class Endpoint:
         await _send_answer(send, self._dispatcher.refuse(error, None))
 
     def _session(self, request: Request, speaks: Revision) -> list[tuple[bytes, bytes]]:
-        """A legacy client that can be asked is given a session id, which only says what it can do."""
+        """A legacy client that can be asked, or told, is given a session id, which only says what it can do."""
         if speaks.modern or request.method != "initialize":
             return []
-        session_id = self._sessions.new(request.params.get("capabilities"))
+        session_id = self._sessions.new(request.params.get("capabilities"), can_listen=self._feed.can_change)
         return [(SESSION.encode(), session_id.encode())] if session_id else []
 
     def _revision(self, request: Request, named: Mapping[str, str]) -> Revision:
@@ -197,10 +244,14 @@ def _check_media(named: Mapping[str, str]) -> None:
 def _media_problem(content_type: str, accept: str) -> tuple[int, str] | None:
     if content_type.partition(";")[0].strip().lower() != "application/json":
         return 415, "Send the message as application/json."
-    accepted = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
+    accepted = _accepted(accept)
     if not ("*/*" in accepted or {"application/json", "text/event-stream"} <= accepted):
         return 406, "Accept must list application/json and text/event-stream."
     return None
+
+
+def _accepted(accept: str) -> set[str]:
+    return {part.partition(";")[0].strip().lower() for part in accept.split(",")}
 
 
 class _Call:
@@ -287,7 +338,7 @@ class _EventStream:
 
     def put(self, message: bytes) -> None:
         """Send a message as soon as the client takes it."""
-        self._waiting.append(b"event: message\r\ndata: " + message + b"\r\n\r\n")
+        self._waiting.append(event(message))
         self._changed.set()
 
     async def end(self, message: bytes) -> None:
@@ -301,19 +352,18 @@ class _EventStream:
         self._writing.cancel()
 
     async def _write(self) -> None:
-        start = [(b"content-type", _EVENTS), (b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
-        await self._send({"type": "http.response.start", "status": 200, "headers": start})
+        await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         while self._waiting or not self._ended:
             if not self._waiting:
                 await self._wait()
-            event = self._waiting.popleft() if self._waiting else b": keep-alive\r\n\r\n"
-            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            data = self._waiting.popleft() if self._waiting else KEEP_ALIVE
+            await self._send({"type": "http.response.body", "body": data, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _wait(self) -> None:
         self._changed.clear()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_KEEP_ALIVE_S):
+            async with asyncio.timeout(KEEP_ALIVE_S):
                 await self._changed.wait()
 
 

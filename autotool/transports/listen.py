@@ -74,6 +74,10 @@ def _is_answered(path: str) -> bool:
 class _Server(uvicorn.Server):
     """uvicorn without its habit of dying by the signal that stopped it: a server that was asked to end has not failed."""
 
+    def __init__(self, config: uvicorn.Config, on_stopping: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stopping = on_stopping
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         loop = asyncio.get_running_loop()
@@ -86,10 +90,20 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             os._exit(0)
         self.should_exit = True
+        self._on_stopping()
 
 
-async def serve_http(app: Any, listening: socket.socket, on_listening: Callable[[], None]) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what is under way, for at most `DRAIN_S` seconds."""
+async def serve_http(
+    app: Any,
+    listening: socket.socket,
+    on_listening: Callable[[], None],
+    on_stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; then finish what is under way, for at most `DRAIN_S` seconds.
+
+    Args:
+        on_stopping: called at the signal; ends streams that would not end by themselves.
+    """
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -103,7 +117,7 @@ async def serve_http(app: Any, listening: socket.socket, on_listening: Callable[
         server_header=False,
         date_header=False,
     )
-    server = _Server(config)
+    server = _Server(config, on_stopping)
     started = asyncio.get_running_loop().create_task(server.serve(sockets=[listening]))
     while not server.started and not started.done():
         await asyncio.sleep(0.005)

@@ -53,11 +53,11 @@ class ClientSessions:
             self._serializer = URLSafeSerializer(secrets.token_bytes(32), salt="autotool.session.1")
         return self._serializer
 
-    def new(self, capabilities: Any) -> str:
-        """An id for a client that declared `capabilities`; "" for one that can be asked nothing."""
+    def new(self, capabilities: Any, *, can_listen: bool = False) -> str:
+        """An id for a client that declared `capabilities`; "" for one that can be asked nothing and has nothing to listen to."""
         declared = cast("dict[str, Any]", capabilities) if isinstance(capabilities, dict) else {}
         kept = {name: declared[name] for name in ("elicitation", "sampling", "roots") if name in declared}
-        return str(self._signed().dumps([secrets.token_urlsafe(9), kept])) if kept else ""
+        return str(self._signed().dumps([secrets.token_urlsafe(9), kept])) if kept or can_listen else ""
 
     def capabilities(self, session_id: str) -> dict[str, Any]:
         """What the client with that id declared; nothing where the id is not ours."""

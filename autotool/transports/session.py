@@ -11,13 +11,14 @@ from autotool.model import Caller
 from autotool.protocol import codec, messages
 from autotool.protocol.codec import INVALID_REQUEST
 from autotool.protocol.conversation import Peer
-from autotool.protocol.dispatcher import Dispatcher
+from autotool.protocol.dispatcher import Answer, Dispatcher
 from autotool.protocol.messages import ClientResponse, InvalidMessage, Notification, Request, RequestId
+from autotool.protocol.subscriptions import LEGACY_CHANGED, Listener, Subscription
 from autotool.protocol.versions import Revision, negotiate
 from autotool.transports.questions import Questions
 
 MAX_IN_FLIGHT = 128
-"""Calls of one client that may be under way; a further one is told to come back."""
+"""Calls of one client that may be under way; a further one is told to come back. As many subscriptions may be open."""
 
 
 class Session:
@@ -37,6 +38,8 @@ class Session:
         self._capabilities: dict[str, Any] = {}
         self._questions = Questions()
         self._tasks: dict[tuple[type, RequestId], asyncio.Task[None]] = {}
+        self._subscriptions: dict[tuple[type, RequestId], Listener] = {}
+        self._legacy: Listener | None = None
         self.messages = 0
 
     def receive(self, line: bytes) -> None:
@@ -64,7 +67,7 @@ class Session:
 
     def _request(self, request: Request) -> None:
         key = (type(request.id), request.id)
-        if key in self._tasks:
+        if key in self._tasks or key in self._subscriptions:
             error = InvalidMessage(f"The id {request.id!r} belongs to a request that is still under way.", request.id)
             self._send(self._dispatcher.refuse(error, request.id).body)
             return
@@ -82,7 +85,39 @@ class Session:
         if answer is not None:
             self._send(answer.body)
             return
-        self._start_call(key, request, speaks)
+        if self._dispatcher.is_listen(request, speaks):
+            self._listen(key, request)
+        else:
+            self._start_call(key, request, speaks)
+
+    def _listen(self, key: tuple[type, RequestId], request: Request) -> None:
+        agreed = self._dispatcher.subscription(request)
+        if isinstance(agreed, Answer):
+            self._send(agreed.body)
+            return
+        if len(self._subscriptions) >= MAX_IN_FLIGHT:
+            busy = ProtocolError(BUSY, f"{MAX_IN_FLIGHT} subscriptions are open already; cancel one first.")
+            self._send(self._dispatcher.refuse(busy, request.id).body)
+            return
+        self._send(agreed.acknowledged)
+        listener = Listener(self._caller, lambda: self._changed(agreed), lambda: self._end_subscription(key, agreed))
+        self._subscriptions[key] = listener
+        self._dispatcher.methods.feed.join(listener)
+
+    def _changed(self, agreed: Subscription) -> None:
+        if agreed.tools:
+            self._send(agreed.changed)
+
+    def _end_subscription(self, key: tuple[type, RequestId], agreed: Subscription) -> None:
+        if self._subscriptions.pop(key, None) is not None:
+            self._send(self._dispatcher.methods.ended(agreed))
+
+    def _listen_legacy(self) -> None:
+        """A legacy client is told without asking, once its handshake is over."""
+        feed = self._dispatcher.methods.feed
+        if feed.can_change and self._agreed and self._legacy is None:
+            self._legacy = Listener(self._caller, lambda: self._send(LEGACY_CHANGED), lambda: None)
+            feed.join(self._legacy)
 
     def _start_call(self, key: tuple[type, RequestId], request: Request, speaks: Revision) -> None:
         if len(self._tasks) >= MAX_IN_FLIGHT:
@@ -105,9 +140,14 @@ class Session:
         self._send(answer.body)
 
     def _notification(self, notification: Notification) -> None:
+        if notification.method == "notifications/initialized":
+            self._listen_legacy()
         request_id = self._dispatcher.cancelled_id(notification)
         if request_id is None:
             return
+        listener = self._subscriptions.pop((type(request_id), request_id), None)
+        if listener is not None:
+            self._dispatcher.methods.feed.leave(listener)
         task = self._tasks.get((type(request_id), request_id))
         if task is not None:
             task.cancel()
@@ -119,7 +159,11 @@ class Session:
         self._questions.take(response)
 
     async def finish(self, grace_s: float) -> None:
-        """Let calls in flight be answered for `grace_s` seconds, then cancel them."""
+        """End the subscriptions, let calls in flight be answered for `grace_s` seconds, then cancel them."""
+        feed = self._dispatcher.methods.feed
+        for listener in [*self._subscriptions.values(), *([self._legacy] if self._legacy is not None else [])]:
+            feed.leave(listener)
+            listener.ended()
         tasks = list(self._tasks.values())
         if tasks:
             await asyncio.wait(tasks, timeout=grace_s)

@@ -9,7 +9,18 @@ from pydantic_core import from_json, to_json
 
 from autotool import errors
 from autotool.errors import OperatorError
-from autotool.model import Bounds, Candidate, Description, Evidence, Hints, Invocation, Parameter, Progress, Refusal
+from autotool.model import (
+    Bounds,
+    Candidate,
+    Description,
+    Evidence,
+    Hints,
+    Invocation,
+    Parameter,
+    Progress,
+    Refusal,
+    SourceFile,
+)
 
 _OPERATOR_ERRORS: dict[str, type[OperatorError]] = {
     cls.__name__: cls for cls in (errors.OperatorError, errors.ConfigError, errors.TargetError, errors.TransportError)
@@ -28,7 +39,8 @@ def load_description(data: bytes) -> tuple[Description, bool]:
     name, version, summary = plain["package"]
     candidates = tuple(_candidate(item) for item in plain["candidates"])
     refusals = tuple(Refusal(**item) for item in plain["refusals"])
-    return Description(candidates, refusals, (name, version, summary)), bool(parsed["forkable"])
+    files = tuple(SourceFile(**item) for item in plain["files"])
+    return Description(candidates, refusals, (name, version, summary), files=files), bool(parsed["forkable"])
 
 
 def _candidate(plain: dict[str, Any]) -> Candidate:
@@ -49,14 +61,16 @@ def _candidate(plain: dict[str, Any]) -> Candidate:
 
 def dump_error(error: OperatorError) -> bytes:
     """An operator error that happened in a worker."""
-    return to_json({"class": type(error).__name__, "message": error.message, "hint": error.hint})
+    return to_json({"class": type(error).__name__, "message": error.message, "hint": error.hint, "files": error.files})
 
 
 def load_error(data: bytes) -> OperatorError:
     """The same operator error, for the front to raise."""
     plain: dict[str, Any] = from_json(data)
     cls = _OPERATOR_ERRORS.get(str(plain.get("class")), OperatorError)
-    return cls(str(plain.get("message")), hint=str(plain.get("hint", "")))
+    found = cls(str(plain.get("message")), hint=str(plain.get("hint", "")))
+    found.files = tuple(map(str, plain.get("files", ())))
+    return found
 
 
 def dump_invocation(invocation: Invocation) -> bytes:

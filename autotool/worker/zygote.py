@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from autotool.errors import OperatorError
+from autotool.introspect.touched import imported_files
 from autotool.model import Description, Selection, Target
 from autotool.sources.python import discover
 from autotool.worker import capture, frames, leash, wire
@@ -36,6 +38,8 @@ def main(fd: int) -> None:
     _prepare_streams()
     settings = _read_settings(link)
     _prepare_path(settings)
+    # Bytecode is told stale by whole seconds and size: a file that is saved twice in a second would be read as it was before.
+    sys.dont_write_bytecode = sys.dont_write_bytecode or bool(settings["watched"])
     try:
         found = discover(
             [Target(**target) for target in settings["targets"]], Selection(**_tuples(settings["selection"]))
@@ -43,9 +47,12 @@ def main(fd: int) -> None:
     except OperatorError as error:
         if settings["debug"]:
             logging.getLogger("autotool.worker").error("%s", error.message, exc_info=error.__cause__ or error)
+        error.files = _failed_files(error) if settings["watched"] else ()
         link.sendall(frames.pack(frames.FAILED, 0, wire.dump_error(error)))
         return
-    description = Description(tuple(tool.candidate for tool in found.tools), found.refusals, found.package)
+    candidates = tuple(tool.candidate for tool in found.tools)
+    files = imported_files(one.file for one in candidates) if settings["watched"] else ()
+    description = Description(candidates, found.refusals, found.package, files=files)
     forkable = _is_forkable()
     # The loop and its libraries come after the description, while the front makes its catalog of it.
     link.sendall(frames.pack(frames.DESCRIBED, 0, wire.dump_description(description, forkable=forkable)))
@@ -53,6 +60,15 @@ def main(fd: int) -> None:
     from autotool.worker.main import serve
 
     _Zygote(link, lambda worker_link: serve(worker_link, tools, int(settings["threads"]))).run()
+
+
+def _failed_files(error: OperatorError) -> tuple[str, ...]:
+    """What had been imported, and the files in which the import stopped."""
+    cause = error.__cause__
+    where = [frame.filename for frame in traceback.extract_tb(cause.__traceback__)] if cause is not None else []
+    if isinstance(cause, SyntaxError) and cause.filename:
+        where.append(cause.filename)
+    return tuple(one.path for one in imported_files(name for name in where if Path(name).is_file()))
 
 
 def _adopt(fd: int) -> socket.socket:
