@@ -89,10 +89,12 @@ class Catalog:
         return digest.hexdigest()[:32]
 
     def digest_of(self, tool: ToolSpec) -> str:
-        """A digest over all that clients are told of one tool."""
+        """A digest over all that clients are told of one tool, and over what runs behind it."""
         found = self._digests.get(tool.name)
         if found is None:
-            found = self._digests[tool.name] = hashlib.sha256(_canonical(tool)).hexdigest()[:32]
+            found = self._digests[tool.name] = hashlib.sha256(
+                _canonical(tool) + tool.candidate.implementation.encode()
+            ).hexdigest()[:32]
         return found
 
     @cached_property

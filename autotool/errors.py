@@ -4,6 +4,7 @@
     ├── OperatorError          what the person who runs autotool can mend (exit 2, shown in one line)
     │   ├── ConfigError        a setting or a file of settings is wrong
     │   ├── TargetError        a target does not exist, does not import, or holds nothing to serve
+    │   ├── LockError          a definition is not as it was locked (exit 1)
     │   └── TransportError     a port is taken, an address is not allowed
     ├── SignatureError         one callable cannot become a tool (always caught, becomes a `Refusal`)
     ├── ArgumentError          a caller's arguments do not fit (a tool error)
@@ -53,6 +54,12 @@ class ConfigError(OperatorError):
 
 class TargetError(OperatorError):
     """A target does not exist, does not import, or holds nothing to serve."""
+
+
+class LockError(OperatorError):
+    """The tools are not as `autotool.lock` pins them; the message shows each difference, on lines of its own."""
+
+    exit_code = 1
 
 
 class TransportError(OperatorError):

@@ -189,6 +189,7 @@ class Candidate:
         bounds: the bounds of its calls, where they are its own.
         approval: what its author says of asking before it runs (`none`, `auto`, `required`, `operator`), or "".
         icons: pictures for people, as MCP `Icon` objects.
+        implementation: a digest of what runs behind it (source, or words of a command), or "" where there is none.
     """
 
     key: str
@@ -208,6 +209,7 @@ class Candidate:
     bounds: Bounds = Bounds()
     approval: str = ""
     icons: tuple[dict[str, Any], ...] = ()
+    implementation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def test_every_setting_is_documented(key: str) -> None:
     assert f"`{key}`" in (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["serve", "list", "show", "call", "init"])
+@pytest.mark.parametrize("command", ["serve", "list", "show", "call", "init", "lock", "verify"])
 def test_every_option_is_documented(command: str) -> None:
     run = [sys.executable, "-m", "autotool", command, "--help"]
     text = subprocess.run(run, capture_output=True, text=True, check=True).stdout

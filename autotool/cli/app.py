@@ -101,6 +101,7 @@ def serve(
     reload: Annotated[
         bool, typer.Option("--reload", help="Read the tools again when a file of theirs changes.")
     ] = False,
+    locked: Annotated[bool, typer.Option("--locked", help="Serve only what autotool.lock pins.")] = False,
     commands: Command = None,
     budget: Budget = None,
     config: ConfigPath = None,
@@ -127,6 +128,7 @@ def serve(
         no_auth,
         read_only,
         reload,
+        locked,
     )
     command.run(lambda: plan_for(flags), stdio=stdio, http=http)
 
@@ -215,6 +217,58 @@ def call(
     targets, tool, values = asked_for(words)
     flags = Flags(targets, config=config, debug=debug, timeout=timeout, commands=commands, budget=budget)
     calling.run(plan_for(flags), tool, values, json_args, as_json=as_json)
+
+
+LockFile = Annotated[
+    str | None,
+    typer.Option("--file", metavar="FILE", help="The lock file. Default: autotool.lock.", show_default=False),
+]
+
+
+@app.command(epilog="Example: autotool lock")
+def lock(
+    targets: Targets = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    recursive: Recursive = False,
+    read_only: ReadOnly = False,
+    file: LockFile = None,
+    commands: Command = None,
+    budget: Budget = None,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Pin the definitions of the tools that would be served, for a locked server and `verify`."""
+    from autotool.cli import locking
+    from autotool.cli.plans import Flags, plan_for
+
+    flags = Flags(
+        targets or [], include, exclude, recursive, config, debug, commands=commands, budget=budget, read_only=read_only
+    )
+    locking.write(plan_for(flags), file)
+
+
+@app.command(epilog="Example: autotool verify")
+def verify(
+    targets: Targets = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    recursive: Recursive = False,
+    read_only: ReadOnly = False,
+    file: LockFile = None,
+    commands: Command = None,
+    budget: Budget = None,
+    config: ConfigPath = None,
+    debug: Debug = False,
+) -> None:
+    """Show what differs from the pinned definitions. Exit 1 when something does."""
+    from autotool.cli import locking
+    from autotool.cli.plans import Flags, plan_for
+
+    flags = Flags(
+        targets or [], include, exclude, recursive, config, debug, commands=commands, budget=budget, read_only=read_only
+    )
+    locking.verify(plan_for(flags), file)
 
 
 @app.command(epilog="Example: autotool init --command 'git log'")

@@ -34,6 +34,7 @@ class Flags:
     no_auth: bool = False
     read_only: bool = False
     reload: bool = False
+    locked: bool = False
 
 
 def plan_for(flags: Flags) -> Plan:
@@ -52,6 +53,7 @@ def plan_for(flags: Flags) -> Plan:
                 "exclude": tuple(flags.exclude) if flags.exclude else None,
                 "recursive": flags.recursive or None,
                 "read_only": flags.read_only or None,
+                "locked": flags.locked or None,
             },
             "defaults": {"timeout": flags.timeout},
             "auth": {"open": flags.no_auth or None},

@@ -23,6 +23,7 @@ _SWITCHES = {
     "--no-auth": "no_auth",
     "--read-only": "read_only",
     "--reload": "reload",
+    "--locked": "locked",
 }
 _VALUES = {
     "--host": "host",

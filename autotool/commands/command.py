@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -96,9 +99,16 @@ def build(name: str, section: CommandSection, variables: Mapping[str, str], told
         icons=icons_of(section.icons, f"`[{subject}]`"),
         bounds=Bounds(section.timeout, section.max_output, section.rate_limit),
         approval=section.approval or "",
+        implementation=_implementation(section),
     )
     codes = section.success_codes if section.success_codes is not None else conventions.success_codes(words)
     return Command(candidate, section, line, program, fixed, secrets, codes)
+
+
+def _implementation(section: CommandSection) -> str:
+    """A digest of the program's name, its words, and all else by which the config has it run."""
+    text = json.dumps(dataclasses.asdict(section), sort_keys=True, default=repr)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _program_word(section: CommandSection, subject: str) -> str:

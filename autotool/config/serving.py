@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from autotool.config.policies import EnvSource
 from autotool.config.quantities import Between, Duration, section
 
 
@@ -23,6 +24,7 @@ class ServerSection:
     legacy: Annotated[bool, "Also speak the revisions with a handshake (2025-11-25 and earlier)."] = True
     page_size: Annotated[int, Between(1, 10_000), "Tools on a page of tools/list."] = 200
     list_ttl: Annotated[Duration, "How long a client may keep the list."] = 300.0
+    key: Annotated[EnvSource | None, "The secret that signs cursors of lists, the same for all replicas."] = None
 
 
 @section
@@ -39,3 +41,5 @@ class ToolsSection:
     own_process: Annotated[
         tuple[str, ...], "Globs over Python command-line programs that run as a process of their own."
     ] = ()
+    locked: Annotated[bool, "Serve only what the lock file pins."] = False
+    lock: Annotated[str, "The lock file."] = "autotool.lock"

@@ -11,6 +11,7 @@ from autotool.errors import ProtocolError
 from autotool.model import Caller, Outcome, Progress
 from autotool.protocol.codec import encode
 from autotool.protocol.conversation import Conversation, InputRequired, Peer, of_request
+from autotool.protocol.cursors import CursorRefused, Cursors
 from autotool.protocol.messages import INVALID_PARAMS, META_SERVER, Request
 from autotool.protocol.subscriptions import Feed, Subscription
 from autotool.protocol.toolwire import is_wrapped, tool_object
@@ -92,12 +93,14 @@ class Methods:
         settings: how it behaves.
         can_change: whether the list of tools can change while the server runs.
         feed: who is told when it does.
+        cursors: makes cursors and takes them back.
     """
 
     source: ToolSource
     info: ServerInfo
     settings: ServerSettings = field(default_factory=ServerSettings)
     can_change: bool = False
+    cursors: Cursors = field(default_factory=Cursors)
     feed: Feed = field(init=False)
     _complete: bytes = field(init=False)
     _pages: dict[tuple[str, str, int], bytes] = field(default_factory=dict[tuple[str, str, int], bytes])
@@ -195,21 +198,19 @@ class Methods:
     def _offset(self, cursor: Any, catalog: Catalog) -> int:
         if cursor is None:
             return 0
-        from autotool.protocol import cursors
-
-        offset = cursors.load(cursor, catalog.version) if isinstance(cursor, str) else None
-        if offset is None:
-            raise ProtocolError(INVALID_PARAMS, "The cursor is not valid for this list; ask for the first page again.")
-        return offset
+        if not isinstance(cursor, str):
+            raise ProtocolError(INVALID_PARAMS, "`params.cursor` is the text that the server gave.")
+        try:
+            return self.cursors.load(cursor, catalog.version)
+        except CursorRefused as error:
+            raise ProtocolError(INVALID_PARAMS, str(error)) from None
 
     def page(self, catalog: Catalog, offset: int, revision: Revision) -> dict[str, Any]:
         """The `tools/list` result that begins at `offset`."""
         end = offset + self.settings.page_size
         result: dict[str, Any] = {"tools": [tool_object(tool, revision) for tool in catalog.tools[offset:end]]}
         if end < len(catalog.tools):
-            from autotool.protocol import cursors
-
-            result["nextCursor"] = cursors.dump(catalog.version, end)
+            result["nextCursor"] = self.cursors.dump(catalog.version, end)
         if revision.modern:
             return {
                 "resultType": "complete",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from autotool.catalog import Catalog
+from autotool.config import Config
 from autotool.model import Description, SourceFile
 from autotool.policy.access import Scopes
 from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
+from autotool.protocol.cursors import Cursors
 from autotool.protocol.dispatcher import Dispatcher
 from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
 from autotool.runtime.operators import OperatorDesk
@@ -56,10 +59,24 @@ async def assemble(plan: Plan, executor: Executor) -> Application:
         OperatorError: a target cannot be served, or the allowlist names what does not exist.
     """
     kept = Kept.of(plan.config)
+    cursors = Cursors(policies.secret(plan.config.server.key, "server.key"))
     offer = await offered(plan, executor, kept)
     info = server_info(offer.description, plan)
-    dispatcher = Dispatcher(Methods(offer.service, info, offer.settings, can_change=plan.reload))
+    dispatcher = Dispatcher(Methods(offer.service, info, offer.settings, plan.reload, cursors))
     return Application(offer.catalog, offer.service, dispatcher, executor, info, kept, offer.description.files)
+
+
+def hold_to_lock(config: Config, catalog: Catalog) -> None:
+    """Hold the tools against the lock file, where the config or `--locked` demands it.
+
+    Raises:
+        LockError: a definition differs, or a tool is missing or new.
+        ConfigError: the lock file cannot be read.
+    """
+    if config.tools.locked:
+        from autotool.policy import lock
+
+        lock.check(Path(config.tools.lock), catalog)
 
 
 async def offered(plan: Plan, executor: Executor, kept: Kept) -> Offer:

@@ -17,7 +17,7 @@ from autotool.introspect.touched import fingerprint
 from autotool.model import SourceFile
 from autotool.runtime.ports import Executor
 from autotool.runtime.service import ToolService
-from autotool.server.assembly import Application, Offer, offered
+from autotool.server.assembly import Application, Offer, hold_to_lock, offered
 from autotool.server.plan import Plan, executor_for
 
 _log = logging.getLogger("autotool.reload")
@@ -26,7 +26,8 @@ MOST_OLD = 8
 """Workers of earlier reloads whose calls still run; the next reload waits for one of them."""
 
 _AT_START: dict[str, tuple[str, ...]] = {
-    "server": ("name", "transport", "host", "port", "uds", "hosts", "origins"),
+    "server": ("name", "transport", "host", "port", "uds", "hosts", "origins", "key"),
+    "tools": ("locked", "lock"),
     "auth": (),
     "audit": ("path", "max_size", "on_failure"),
     "approval": ("ttl", "socket", "key"),
@@ -77,6 +78,7 @@ class Reloader:
             plan = self._make_plan()
             executor = executor_for(plan)
             offer = await offered(plan, executor, self._application.kept)
+            hold_to_lock(self._started_with, offer.catalog)
         except OperatorError as error:
             await self._keep_last(error, executor)
             return
@@ -112,8 +114,9 @@ class Reloader:
         task.add_done_callback(lambda ended: self._old.pop(ended, None))
 
     def _watched(self, files: tuple[SourceFile, ...]) -> tuple[SourceFile, ...]:
-        path = self._plan.config_file
-        return (*files, fingerprint(path)) if path else files
+        tools = self._started_with.tools
+        further = [self._plan.config_file, str(Path(tools.lock).absolute()) if tools.locked else ""]
+        return (*files, *(fingerprint(path) for path in further if path))
 
     def _package_folders(self, plan: Plan) -> tuple[str, ...]:
         """With `--recursive` a new module in a package is one of its tools."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from autotool.errors import TransportError
 from autotool.runtime.service import ToolService
 from autotool.runtime.spawn import Launched
-from autotool.server.assembly import Application, assemble
+from autotool.server.assembly import Application, assemble, hold_to_lock
 from autotool.server.plan import Plan, executor_for
 from autotool.server.policies import bearer
 
@@ -102,6 +102,7 @@ async def _running(
     executor = executor_for(plan, launched)
     try:
         application = await assemble(plan, executor)
+        hold_to_lock(plan.config, application.catalog)
         report_start(application)
         warm_up = asyncio.get_running_loop().call_later(_WARM_UP_S, _warm_up, application.service)
         try:

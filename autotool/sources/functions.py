@@ -13,6 +13,7 @@ from typing import Any, cast
 from autotool.errors import SignatureError
 from autotool.introspect import docstrings, doctypes, effects, signatures
 from autotool.introspect.docstrings import Docstring
+from autotool.introspect.implementation import implementation_of
 from autotool.introspect.signatures import EMPTY, RawSignature
 from autotool.marks import Marks, marks_of
 from autotool.model import Candidate, stated
@@ -78,6 +79,7 @@ def _bound_tool(member: Member) -> BoundTool:
         file=_file(member.function),
         line=_line(member.function),
         approval=marks.approval or "",
+        implementation=implementation_of(member.function),
         warnings=(*taken.warnings, *_doubts(member, doc, marks, taken)),
     )
     return BoundTool(candidate, member.function, taken, result, member.serial)

@@ -13,6 +13,7 @@ from autotool.commands.form import Form
 from autotool.commands.line import CommandLine, line_of
 from autotool.errors import ArgumentError, ConfigError, TargetError
 from autotool.introspect import reached, scripts
+from autotool.introspect.implementation import file_implementation
 from autotool.introspect.importing import Loaded, one_line
 from autotool.model import Candidate, Refusal
 from autotool.schema import naming
@@ -188,6 +189,7 @@ def _tool(program: Program, leaf: Leaf, key: str, module: str) -> BoundTool:
         file=str(getattr(sys.modules.get(module), "__file__", "") or ""),
         warnings=tuple(f"{name}: {warning}" for warning in (*leaf.warnings, *line.warnings)),
         tags=("cli",),
+        implementation=file_implementation(str(getattr(sys.modules.get(module), "__file__", "") or "")),
     )
     return BoundTool(candidate, _runner(program, leaf, line), line.arguments, ResultType(OUTPUT_SCHEMA), program.serial)
 
