@@ -12,10 +12,27 @@ import subprocess
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import node
 
 HERE = Path(__file__).parent
+
+CHANGING = '''
+"""A module that changes its own tools, by which the suite sees that its subscriptions are told."""
+
+from pathlib import Path
+
+_MORE = "\\n\\ndef test_added() -> int:\\n    \\"Come and go.\\"\\n    return 1\\n"
+
+
+def test_trigger_tool_change() -> str:
+    """Add a tool, or take it away again."""
+    path = Path(__file__)
+    text = path.read_text()
+    path.write_text(text.removesuffix(_MORE) if text.endswith(_MORE) else text + _MORE)
+    return "changed"
+'''
 
 
 def run_scenario(base: Path, url: str, version: str, scenario: str) -> list[dict[str, str]]:
@@ -56,8 +73,19 @@ def main() -> int:
     """Run everything and print a table."""
     plan = tomllib.loads((HERE / "conformance.toml").read_text())
     base = node.folder_for(plan["suite"])
+    with tempfile.TemporaryDirectory() as folder:
+        changing = Path(folder) / "changing.py"
+        changing.write_text(CHANGING, encoding="utf-8")
+        problems = run_all(
+            plan, base, node.Server(str(HERE.parent / "examples/conformance.py"), str(changing), "--reload")
+        )
+    return 1 if problems else 0
+
+
+def run_all(plan: dict[str, Any], base: Path, running: node.Server) -> int:
+    """Run every scenario against one server; gives how many had something wrong."""
     problems = 0
-    with node.Server(str(HERE.parent / "examples/conformance.py")) as server:
+    with running as server:
         for version, scenarios in plan["scenarios"].items():
             for scenario in scenarios:
                 checks = run_scenario(base, server.url, version, scenario)
@@ -66,7 +94,7 @@ def main() -> int:
                 print(f"{version}  {scenario:<28} {words}{'' if not wrong else '  WRONG'}", flush=True)
                 for line in wrong:
                     print(f"    {line}")
-    return 1 if problems else 0
+    return problems
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import socket
 
 from autotool.model import Description
@@ -110,6 +108,5 @@ class ZygoteLink:
                 await self._reading
         if not (self.is_gone and self.forkable is False):
             self._socket.close()
-        with contextlib.suppress(OSError):
-            os.kill(self._process.pid, signal.SIGKILL)
+        self._process.kill()
         self._process.wait()

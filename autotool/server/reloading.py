@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -61,6 +62,7 @@ class Reloader:
         """Watch and reload until cancelled."""
         from autotool.runtime.watching import changed
 
+        _log.info("watching %s", _few(Path(one.path).name for one in self._files))
         while True:
             paths = await changed(self._files, self._suspects)
             _log.info("%s changed", _few(Path(path).name for path in paths))
@@ -109,6 +111,7 @@ class Reloader:
         if told:
             _log.info("%d listening clients were told", told)
         _report(offer.catalog, before)
+        gc.freeze()
         task = asyncio.get_running_loop().create_task(_end(old_service, old_executor))
         self._old[task] = old_executor
         task.add_done_callback(lambda ended: self._old.pop(ended, None))

@@ -30,6 +30,7 @@ PATH = "/mcp"
 
 _JSON = b"application/json"
 _TEXT = b"text/plain; charset=utf-8"
+_MOST_MIRRORED = 20_000
 _WATCH_AFTER_S = 0.05
 """Calls that end sooner are not watched for a client that goes away: watching costs more than they do."""
 
@@ -207,6 +208,8 @@ class Endpoint:
             return
         key = (catalog.version, tool.name)
         if key not in self._mirrored:
+            if len(self._mirrored) >= _MOST_MIRRORED:
+                self._mirrored.clear()  # a reload leaves the entries of the version before it
             self._mirrored[key] = header_parameters(tool.candidate.input_schema)
         if self._mirrored[key]:
             arguments = request.params.get("arguments")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, cast
 
 from pydantic_core import from_json, to_json
@@ -29,7 +28,7 @@ _OPERATOR_ERRORS: dict[str, type[OperatorError]] = {
 
 def dump_description(description: Description, *, forkable: bool) -> bytes:
     """A `Description`, and whether the process that made it can be forked."""
-    return to_json({"description": asdict(description), "forkable": forkable})
+    return to_json({"description": description, "forkable": forkable})
 
 
 def load_description(data: bytes) -> tuple[Description, bool]:

@@ -49,10 +49,11 @@ class Served:
         connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         return Stream(connection)
 
-    def listen(self, request_id: Any, **filters: Any) -> Stream:
+    def listen(self, request_id: Any, token: str = "", **filters: Any) -> Stream:
         params = {"notifications": filters, "_meta": META}
         message = {"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params}
-        return self.stream("POST", MODERN, json.dumps(message).encode())
+        headers = {**MODERN, "Authorization": f"Bearer {token}"} if token else MODERN
+        return self.stream("POST", headers, json.dumps(message).encode())
 
     def close(self) -> int:
         self.process.terminate()
@@ -170,6 +171,29 @@ def test_of_several_streams_of_one_session_one_is_told(served: Served) -> None:
     assert older.event() is None
     older.close()
     newer.close()
+
+
+def test_with_scopes_those_are_told_whose_own_list_has_changed(tmp_path: Path) -> None:
+    words = ["-m", "autotool", "token", "new"]
+    tokens = [
+        subprocess.run(
+            [sys.executable, *words, scope, "--scope", scope], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout.split()[-1]
+        for scope in ("some", "all")
+    ]
+    (tmp_path / "autotool.toml").write_text(
+        '[auth]\ntokens = "tokens.toml"\n[scopes.some]\nallow = ["one"]\n[scopes.all]\nallow = ["*"]\n'
+    )
+    server = Served(tmp_path, "--reload")
+    some, everything = (server.listen(1, token, toolsListChanged=True) for token in tokens)
+    assert [stream.event() is not None for stream in (some, everything)] == [True, True]
+    server.file.write_text(MORE)
+    assert (everything.event() or {})["method"] == "notifications/tools/list_changed"
+    assert server.close() == 0
+    assert (some.event() or {})["result"]["resultType"] == "complete"
+    assert (everything.event() or {})["result"]["resultType"] == "complete"
+    some.close()
+    everything.close()
 
 
 def test_a_get_of_a_modern_client_or_without_the_media_type_is_refused(served: Served) -> None:

@@ -94,6 +94,7 @@ def test_a_body_that_changes_takes_effect_and_tells_nobody(folder: Path) -> None
         (folder / "shop.py").write_text(CODE.replace('"one"', '"two"'))
         assert client.says("reloaded in")
         assert text_of(client.call("version")["result"]) == "two"
+        assert client.next_message(0) is None
         (folder / "shop.py").write_text(CODE + MORE)
         is_told(client, subscription)
         (folder / "shop.py").write_text(CODE)
