@@ -12,9 +12,11 @@
     │   ├── DeadlineExceeded   it ran longer than it may
     │   ├── WorkerDied         the process that ran it ended
     │   └── Overloaded         there was no room to start it
+    ├── StorageDown            what replicas share cannot be reached (always caught)
     ├── ToolError              a tool that a program called failed (only from `autotool.load`)
     └── ProtocolError          a message breaks the protocol (a JSON-RPC error)
-        └── InsufficientScope  the caller's scopes do not open the tool
+        ├── InsufficientScope  the caller's scopes do not open the tool
+        └── Throttled          the caller has to wait, whatever it asks for
 
 Each plane is mapped to its reader once: operator errors in `cli`, protocol errors in
 `protocol.dispatcher`, tool errors in `runtime.service`.
@@ -22,6 +24,7 @@ Each plane is mapped to its reader once: operator errors in `cli`, protocol erro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,7 +108,19 @@ class WorkerDied(ExecutionError):
 
 
 class Overloaded(ExecutionError):
-    """There is no room to start the call now; it may be tried again."""
+    """There is no room to start the call now; it may be tried again.
+
+    Attributes:
+        retry_after_s: seconds after which there may be room; 0 where nothing is known.
+    """
+
+    def __init__(self, text: str, retry_after_s: float = 0.0) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
+
+
+class StorageDown(AutotoolError):
+    """The storage that replicas share does not answer, or cannot be written."""
 
 
 class ToolError(AutotoolError):
@@ -139,3 +154,20 @@ class InsufficientScope(ProtocolError):
     def __init__(self, code: int, message: str, scopes: Sequence[str]) -> None:
         super().__init__(code, message, http_status=403)
         self.scopes = tuple(scopes)
+
+
+class Throttled(ProtocolError):
+    """The caller has to wait, whatever it asks for. Where the transport has no status for it, a call gets a tool error.
+
+    Attributes:
+        retry_after_s: seconds after which a request will be taken.
+    """
+
+    def __init__(self, message: str, retry_after_s: float, *, http_status: int = 429) -> None:
+        data = {"retryAfterMs": math.ceil(retry_after_s * 1000)}
+        super().__init__(BUSY, message, data=data, http_status=http_status)
+        self.retry_after_s = retry_after_s
+
+
+BUSY = -31999
+"""Outside the ranges that JSON-RPC 2.0 and the protocol reserve."""

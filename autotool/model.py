@@ -160,11 +160,13 @@ class Bounds:
         timeout_s: seconds after which a call is stopped; 0 means no limit.
         max_output_bytes: the most bytes of text in a result.
         rate_limit: calls by one caller, as `"5/minute"`; "" means no limit.
+        concurrency: calls that run at the same time.
     """
 
     timeout_s: float | None = None
     max_output_bytes: int | None = None
     rate_limit: str | None = None
+    concurrency: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +312,7 @@ class Outcome:
         truncated: whether something was left out for its size; the text then says so.
         error_type: the name of the exception class behind an error, or "".
         asks: the questions without whose answers the call cannot go on, as a JSON object by key, or None.
+        retry_after_s: seconds after which the call may be tried again, or None where that would not help.
     """
 
     is_error: bool
@@ -318,6 +321,7 @@ class Outcome:
     truncated: bool = False
     error_type: str = ""
     asks: bytes | None = None
+    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +341,15 @@ class Caller:
         name: a principal's name, or "local".
         scopes: what they may use.
         is_local: whether this is the user who runs the server, who may use everything.
+        address: where a caller is who did not have to say who they are; "" for this machine.
     """
 
     name: str = "local"
     scopes: tuple[str, ...] = ()
     is_local: bool = True
+    address: str = ""
+
+    @property
+    def account(self) -> str:
+        """What limits are counted for: a principal, or else an address."""
+        return f"at {self.address}" if self.address else self.name

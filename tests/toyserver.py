@@ -50,6 +50,9 @@ class ToySource:
     def catalog_for(self, caller: Caller) -> Catalog:
         return self.catalog
 
+    async def admit(self, caller: Caller) -> None:
+        return None
+
     async def call(
         self,
         name: str,

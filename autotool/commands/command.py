@@ -97,7 +97,7 @@ def build(name: str, section: CommandSection, variables: Mapping[str, str], told
         warnings=tuple(notes),
         tags=("command", *section.tags),
         icons=icons_of(section.icons, f"`[{subject}]`"),
-        bounds=Bounds(section.timeout, section.max_output, section.rate_limit),
+        bounds=Bounds(section.timeout, section.max_output, section.rate_limit, section.concurrency),
         approval=section.approval or "",
         implementation=_implementation(section),
     )

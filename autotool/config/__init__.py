@@ -16,6 +16,7 @@ from autotool.config.policies import (
     AuthSection,
     DefaultsSection,
     EnvSource,
+    LimitsSection,
     ScopeSection,
 )
 from autotool.config.quantities import duration, section, size
@@ -43,6 +44,7 @@ __all__ = [
     "DefaultsSection",
     "EnvSource",
     "IconSection",
+    "LimitsSection",
     "OverrideSection",
     "ParameterSection",
     "ProgramSection",
@@ -67,6 +69,7 @@ class Config:
     server: ServerSection = ServerSection()
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
+    limits: LimitsSection = LimitsSection()
     approval: ApprovalSection = ApprovalSection()
     audit: AuditSection = AuditSection()
     auth: AuthSection = AuthSection()

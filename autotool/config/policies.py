@@ -19,9 +19,22 @@ class DefaultsSection:
     rate_limit: Annotated[str, "Calls of one tool by one caller; empty: no limit."] = "600/minute"
     approval: Annotated[Approval, "Whose consent a call needs: auto asks for what is known to destroy."] = "auto"
     caller_rate_limit: Annotated[str, "Calls of one caller over all tools; empty: no limit."] = "6000/minute"
-    threads: Annotated[int, Between(1, 256), "Synchronous calls that run at the same time."] = 8
+    global_rate_limit: Annotated[str, "Calls of all callers over all tools; empty: no limit."] = ""
+    threads: Annotated[int, Between(1, 256), "Synchronous calls that run at the same time."] = 32
+    concurrency: Annotated[int, Between(1, 4096), "Calls of one tool that run at the same time."] = 8
+    caller_concurrency: Annotated[int, Between(1, 4096), "Calls of one caller that run at the same time."] = 16
     in_flight: Annotated[int, Between(1, 4096), "Calls that run at the same time."] = 64
     queue: Annotated[int, Between(0, 100_000), "Further calls that wait for their turn."] = 256
+    queue_wait: Annotated[Duration, "The longest wait for a turn; 0: any."] = 30.0
+
+
+@section
+class LimitsSection:
+    """`[limits]`: what holds while nothing can be counted."""
+
+    on_storage_failure: Annotated[
+        Literal["deny", "allow"], "What happens to calls while the storage cannot be reached."
+    ] = "deny"
 
 
 @section

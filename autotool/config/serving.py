@@ -25,6 +25,9 @@ class ServerSection:
     page_size: Annotated[int, Between(1, 10_000), "Tools on a page of tools/list."] = 200
     list_ttl: Annotated[Duration, "How long a client may keep the list."] = 300.0
     key: Annotated[EnvSource | None, "The secret that signs cursors of lists, the same for all replicas."] = None
+    storage: Annotated[str | EnvSource, "Where limits and used approvals are counted: memory://, or a Redis."] = (
+        "memory://"
+    )
 
 
 @section

@@ -35,6 +35,7 @@ class StatedSection:
     timeout: Annotated[Duration | None, "Time limit of a call."] = None
     max_output: Annotated[Size | None, "Most bytes of text in a result."] = None
     rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
+    concurrency: Annotated[Annotated[int, Between(1, 4096)] | None, "Calls of it that run at the same time."] = None
     approval: Annotated[Approval | None, "Whose consent a call needs."] = None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autotool.errors import InsufficientScope, ProtocolError
+from autotool.errors import InsufficientScope, ProtocolError, Throttled
 from autotool.model import Caller, Progress
 from autotool.protocol import messages
 from autotool.protocol.codec import UnacceptableJson
@@ -37,17 +37,21 @@ Emit = Callable[[bytes], None]
 _OPENING = ("initialize", "ping")
 """What a legacy client may send before anything is agreed (2025-11-25, lifecycle, "Initialization")."""
 
+_COUNTED = ("tools/call", "tools/list")
+"""What counts against the caller's rate limit."""
+
 _ANSWERED = (METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR)
 """Errors that legacy clients get with status 200: they take 404 for the end of a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response, the HTTP status that goes with it, and the scopes of which one is missing."""
+    """A response, the HTTP status that goes with it, the scopes of which one is missing, and the seconds to wait."""
 
     body: bytes
     status: int = 200
     needs_scopes: tuple[str, ...] = ()
+    retry_after_s: float = 0.0
 
 
 class Dispatcher:
@@ -103,9 +107,12 @@ class Dispatcher:
         return ProtocolError(UNSUPPORTED_VERSION, text, data={"supported": supported, "requested": requested[:64]})
 
     def answer_now(self, request: Request, speaks: Revision, caller: Caller) -> Answer | None:
-        """The answer to a request that needs no waiting, or None for `tools/call` and `subscriptions/listen`."""
-        if request.method == "tools/call" or self.is_listen(request, speaks):
+        """The answer to a request that is not counted, or None for `tools/call`, `tools/list` and `subscriptions/listen`."""
+        if request.method in _COUNTED or self.is_listen(request, speaks):
             return None
+        return self._answer(request, speaks, caller)
+
+    def _answer(self, request: Request, speaks: Revision, caller: Caller) -> Answer:
         table = MODERN_METHODS if speaks.modern else LEGACY_METHODS
         handler = table.get(request.method)
         if handler is None:
@@ -128,23 +135,43 @@ class Dispatcher:
         except ProtocolError as error:
             return self.refuse(error, request.id)
 
-    async def call(
-        self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None, peer: Peer | None = None
+    async def answer(
+        self,
+        request: Request,
+        speaks: Revision,
+        caller: Caller,
+        emit: Emit | None,
+        peer: Peer | None = None,
+        *,
+        has_status: bool = False,
     ) -> Answer:
-        """The answer to a `tools/call`; `emit` sends what comes before it, and `peer` is who can be asked.
+        """The answer to a `tools/list` or `tools/call`; `emit` sends what comes before it, and `peer` is who can be asked.
+
+        Args:
+            has_status: whether the status reaches the client, so that it says when a caller has to wait.
 
         Raises:
             asyncio.CancelledError: the call was cancelled, so that there is no answer.
         """
-        reporter = ProgressReporter.for_request(request, emit)
-        report: Callable[[Progress], None] | None = reporter.report if reporter is not None else None
         try:
-            result = await self.methods.call_tool(request, speaks, caller, report, peer)
-            return Answer(messages.result_message(request.id, result))
+            if request.method != "tools/call":
+                await self.methods.source.admit(caller)
+                return self._answer(request, speaks, caller)
+            return await self._call(request, speaks, caller, emit, peer)
         except asyncio.CancelledError:
             raise
         except Exception as error:
+            if isinstance(error, Throttled) and request.method == "tools/call" and not has_status:
+                return Answer(messages.result_message(request.id, self.methods.throttled_call(error, speaks)))
             return self.refuse(error, request.id, legacy=not speaks.modern)
+
+    async def _call(
+        self, request: Request, speaks: Revision, caller: Caller, emit: Emit | None, peer: Peer | None
+    ) -> Answer:
+        reporter = ProgressReporter.for_request(request, emit)
+        report: Callable[[Progress], None] | None = reporter.report if reporter is not None else None
+        result = await self.methods.call_tool(request, speaks, caller, report, peer)
+        return Answer(messages.result_message(request.id, result))
 
     def refuse(self, error: Exception, request_id: RequestId | None, *, legacy: bool = False) -> Answer:
         """The error response for `error`. Unknown exceptions are logged, and say nothing of the server's inside."""
@@ -159,7 +186,8 @@ class Dispatcher:
         if legacy and request_id is not None and error.code in _ANSWERED:
             status = 200
         needed = error.scopes if isinstance(error, InsufficientScope) else ()
-        return Answer(messages.error_message(error, request_id), 403 if needed else status, needed)
+        retry_s = error.retry_after_s if isinstance(error, Throttled) else 0.0
+        return Answer(messages.error_message(error, request_id), 403 if needed else status, needed, retry_s)
 
     @staticmethod
     def cancelled_id(notification: Notification) -> RequestId | None:

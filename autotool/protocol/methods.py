@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from autotool.catalog import Catalog
-from autotool.errors import ProtocolError
+from autotool.errors import ProtocolError, Throttled
 from autotool.model import Caller, Outcome, Progress
 from autotool.protocol.codec import encode
 from autotool.protocol.conversation import Conversation, InputRequired, Peer, of_request
@@ -38,6 +39,14 @@ class ToolSource(Protocol):
     @property
     def is_per_caller(self) -> bool:
         """Whether what is offered depends on who asks."""
+        ...
+
+    async def admit(self, caller: Caller) -> None:
+        """Count a request of `caller` that calls nothing.
+
+        Raises:
+            Throttled: the caller has to wait.
+        """
         ...
 
     async def call(
@@ -232,13 +241,30 @@ class Methods:
             outcome = await source.call(name, arguments, caller, report, conversation)
         except InputRequired as needed:
             return self._input_required(needed)
+        return self._result(source, name, outcome, revision)
+
+    def throttled_call(self, error: Throttled, revision: Revision) -> bytes:
+        """The result of a `tools/call` that was not let in, for clients that no status reaches."""
+        text = encode([{"type": "text", "text": error.message}])
+        return self._result(self.source, "", Outcome(True, text, retry_after_s=error.retry_after_s), revision)
+
+    def _result(self, source: ToolSource, name: str, outcome: Outcome, revision: Revision) -> bytes:
         parts = [b'{"content":', outcome.content, b',"isError":', b"true" if outcome.is_error else b"false"]
         if outcome.structured is not None and revision.structured:
             parts += [b',"structuredContent":', _structured(source, name, outcome.structured, revision)]
-        if revision.modern:
+        if outcome.retry_after_s is not None:
+            parts.append(self._ending(outcome.retry_after_s, revision))
+        elif revision.modern:
             parts.append(self._complete)
         parts.append(b"}")
         return b"".join(parts)
+
+    def _ending(self, retry_after_s: float, revision: Revision) -> bytes:
+        """`_meta` with the time of the next try, in every revision."""
+        meta = {"retryAfterMs": math.ceil(retry_after_s * 1000)}
+        if not revision.modern:
+            return b',"_meta":' + encode(meta)
+        return b',"resultType":"complete","_meta":' + encode({**self._server_meta(), **meta})
 
     def _input_required(self, needed: InputRequired) -> bytes:
         return encode(

@@ -14,7 +14,6 @@ from autotool.model import Description, Invocation, Outcome, Progress
 from autotool.runtime.command_results import shape
 from autotool.runtime.keepers import Request
 from autotool.runtime.process import Finished, ProcessRunner
-from autotool.runtime.slots import Slots
 from autotool.worker.binding import bind
 from autotool.worker.outcomes import error_outcome
 
@@ -29,13 +28,11 @@ class CommandExecutor:
 
     Args:
         read: reads the commands when the executor starts.
-        in_flight: commands that run at the same time; `queue` more may wait.
     """
 
-    def __init__(self, read: Read, *, in_flight: int = 64, queue: int = 256) -> None:
+    def __init__(self, read: Read) -> None:
         self._read = read
         self._processes = ProcessRunner()
-        self._slots = Slots(in_flight, queue)
         self._commands: dict[str, Command] = {}
         self._stopping = False
 
@@ -57,16 +54,15 @@ class CommandExecutor:
         """Run one call; cancelling it ends the program and all that it started.
 
         Raises:
-            Overloaded: too many calls are waiting already, or the server is shutting down.
+            Overloaded: the server is shutting down.
         """
         command = self._commands.get(invocation.key)
         if command is None or self._stopping:
             raise Overloaded("The server is shutting down." if command else f"`{invocation.key}` is not served here.")
-        async with self._slots.taken(invocation.timeout_s):
-            try:
-                return await self._run(command, invocation)
-            except ArgumentError as error:
-                return error_outcome("\n".join(error.problems), error_type="ArgumentError")
+        try:
+            return await self._run(command, invocation)
+        except ArgumentError as error:
+            return error_outcome("\n".join(error.problems), error_type="ArgumentError")
 
     async def _run(self, command: Command, invocation: Invocation) -> Outcome:
         settled = command.line.settle(bind(command.line.arguments, invocation.arguments).kwargs)

@@ -6,11 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from autotool.catalog import Catalog
-from autotool.errors import ProtocolError
+from autotool.errors import ProtocolError, Throttled
 from autotool.model import Caller, ToolSpec
 from autotool.policy import approval
 from autotool.policy.approval import Mode, Verdict
@@ -20,6 +20,8 @@ from autotool.protocol.messages import INVALID_PARAMS, MISSING_CAPABILITY
 from autotool.runtime.operators import OperatorDesk
 
 _log = logging.getLogger("autotool.approval")
+
+_RETRY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,33 @@ class ConsentSettings:
     fallback: str = "deny"
 
 
-@dataclass(slots=True)
-class Grants:
-    """The tools that a person has approved for a while: until when, by caller, tool and its definition's digest."""
+class Grants(Protocol):
+    """Where it is kept what was approved for a while."""
 
-    until: dict[tuple[str, str, str], float] = field(default_factory=dict[tuple[str, str, str], float])
+    async def remember(self, fact: str, keep_s: float) -> None:
+        """Keep `fact` for `keep_s` seconds, where that is possible."""
+        ...
+
+    async def is_remembered(self, fact: str) -> bool:
+        """Whether `fact` is known to be kept still."""
+        ...
+
+
+class MemoryGrants:
+    """Grants of this process alone."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+
+    async def remember(self, fact: str, keep_s: float) -> None:
+        """As `Grants.remember`; never waits."""
+        now = time.monotonic()
+        self._until = {one: until for one, until in self._until.items() if until > now}
+        self._until[fact] = now + keep_s
+
+    async def is_remembered(self, fact: str) -> bool:
+        """As `Grants.is_remembered`; never waits."""
+        return self._until.get(fact, 0.0) > time.monotonic()
 
 
 class Consent:
@@ -51,7 +75,7 @@ class Consent:
         mode_of: whose consent a tool needs.
         clean: what is shown goes through it, so that no secret and no terminal escape is shown.
         desk: where operators decide.
-        grants: what was approved before, when this is not the first to ask.
+        grants: where it is kept what was approved for a while; by default in this process.
     """
 
     def __init__(
@@ -71,13 +95,13 @@ class Consent:
         self._settings = settings
         self._clean = clean
         self._desk = desk
-        self._granted = (grants or Grants()).until
+        self._grants = grants or MemoryGrants()
 
     def binding(self, tool: ToolSpec, arguments: Mapping[str, Any], caller: Caller) -> Binding:
         """What a state for this call is bound to."""
         return Binding(tool.name, self._catalog.digest_of(tool), caller.name, digest(arguments))
 
-    def returned(self, conversation: Conversation, binding: Callable[[], Binding]) -> State:
+    async def returned(self, conversation: Conversation, binding: Callable[[], Binding]) -> State:
         """The state that the client brought back; an empty one where it brought none, or too late.
 
         Raises:
@@ -86,7 +110,7 @@ class Consent:
         if not conversation.state:
             return State()
         try:
-            return self._states.load(conversation.state, binding())
+            return await self._states.load(conversation.state, binding())
         except StateExpired as error:
             _log.info("%s", error)
             return State()
@@ -107,7 +131,7 @@ class Consent:
             ProtocolError: the client cannot be asked, and must be (-32021).
         """
         mode = self._mode_of(tool)
-        if state.approved or not approval.needs_consent(mode, tool) or self._is_granted(tool, caller):
+        if state.approved or not approval.needs_consent(mode, tool) or await self._is_granted(tool, caller):
             return Verdict(True)
         if mode == "operator":
             return await self._by_operator(tool, arguments, caller, conversation)
@@ -119,14 +143,14 @@ class Consent:
             return self._unaskable(tool, conversation)
         found = await self._by_person(tool, arguments, caller, conversation, state)
         if found.approved and found.remember and self._settings.remember_s:
-            self._granted[self._grant(tool, caller)] = time.monotonic() + self._settings.remember_s
+            await self._grants.remember(self._grant(tool, caller), self._settings.remember_s)
         return found
 
-    def _grant(self, tool: ToolSpec, caller: Caller) -> tuple[str, str, str]:
-        return caller.name, tool.name, self._catalog.digest_of(tool)
+    def _grant(self, tool: ToolSpec, caller: Caller) -> str:
+        return "\n".join((tool.name, self._catalog.digest_of(tool), caller.name))
 
-    def _is_granted(self, tool: ToolSpec, caller: Caller) -> bool:
-        return bool(self._granted) and self._granted.get(self._grant(tool, caller), 0.0) > time.monotonic()
+    async def _is_granted(self, tool: ToolSpec, caller: Caller) -> bool:
+        return bool(self._settings.remember_s) and await self._grants.is_remembered(self._grant(tool, caller))
 
     def _unaskable(self, tool: ToolSpec, conversation: Conversation) -> Verdict:
         text = f"`{tool.name}` runs only with a person's consent, and this client cannot put questions to one (elicitation)."
@@ -147,7 +171,7 @@ class Consent:
         asked = {**state.asked, approval.KEY: request["params"]["requestedSchema"]}
         raise InputRequired(
             {approval.KEY: request},
-            self._states.dump(self.binding(tool, arguments, caller), replace(state, asked=asked)),
+            await self.next_state(self.binding(tool, arguments, caller), replace(state, asked=asked)),
         )
 
     async def _live(self, conversation: Conversation, method: str, params: dict[str, Any]) -> Verdict:
@@ -178,6 +202,13 @@ class Consent:
         except TimeoutError:
             return {}
 
-    def next_state(self, binding: Binding, state: State) -> str:
-        """A state for the client to bring back."""
-        return self._states.dump(binding, state)
+    async def next_state(self, binding: Binding, state: State) -> str:
+        """A state for the client to bring back.
+
+        Raises:
+            Throttled: none can be given now that would be accepted, so that asking would be in vain.
+        """
+        try:
+            return await self._states.dump(binding, state)
+        except StateRefused as error:
+            raise Throttled(str(error), _RETRY_S, http_status=503) from None

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_json
 
 from autotool.catalog import Catalog
-from autotool.errors import ExecutionError, InsufficientScope, ProtocolError
+from autotool.errors import ExecutionError, InsufficientScope, Overloaded, ProtocolError
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
 from autotool.policy.access import Scopes
 from autotool.policy.audit import AuditTrail, AuditUnavailable, Record
@@ -24,10 +23,9 @@ from autotool.protocol.conversation import Conversation, InputRequired
 from autotool.runtime.consent import Consent
 from autotool.runtime.ports import Executor
 from autotool.runtime.talk import Talk
+from autotool.runtime.tolls import Tolls
+from autotool.runtime.turns import TurnLimits, Turns
 from autotool.worker.outcomes import error_outcome
-
-if TYPE_CHECKING:
-    from autotool.policy.limits import RateLimits
 
 _log = logging.getLogger("autotool.calls")
 
@@ -56,7 +54,8 @@ class ToolService:
         limits: CallLimits,
         redactor: Redactor,
         own_limits: Mapping[str, CallLimits] | None = None,
-        rates: Callable[[], RateLimits] | None = None,
+        tolls: Tolls | None = None,
+        turns: TurnLimits | None = None,
         consent: Consent | None = None,
         audit: AuditTrail | None = None,
         scopes: Scopes | None = None,
@@ -66,7 +65,8 @@ class ToolService:
 
         Args:
             own_limits: the bounds of single tools, by name.
-            rates: makes the rate limits when the first call comes; None for none.
+            tolls: the rate limits; None for none.
+            turns: how many calls run at the same time.
             consent: asks before calls that need it; None never asks.
             audit: where calls are written down; None for nowhere.
             scopes: which tools each scope opens.
@@ -76,8 +76,8 @@ class ToolService:
         self._executor = executor
         self._limits = limits
         self._own_limits = own_limits or {}
-        self._make_rates = rates
-        self._rates: RateLimits | None = None
+        self._tolls = tolls or Tolls(None)
+        self._turns = Turns(turns or TurnLimits())
         self._redactor = redactor
         self._consent = consent
         self._audit = audit
@@ -104,6 +104,7 @@ class ToolService:
 
         Raises:
             ProtocolError: there is no such tool (-32602), or what the client brought back is not accepted.
+            Throttled: the caller has to wait, whatever it calls.
             InputRequired: the client has to put questions to the person, and to call again.
         """
         record = Record(caller.name, name)
@@ -140,20 +141,25 @@ class ToolService:
         conversation: Conversation | None,
         record: Record,
     ) -> Outcome:
-        """The way of a call: tool, rate limits, consent, the call itself, sanitizing."""
+        """The way of a call: the caller's rate limit, tool, its rate limit, consent, its turn, the call itself, sanitizing."""
+        record.decisions["rate"] = "over"
+        refused = await self._tolls.of_caller(caller, name)
+        if refused is not None:
+            record.outcome = "refused"
+            return refused
         tool = self._find(name, caller)
         record.decisions["access"] = "allowed"
         arguments, problems = _shaped(tool, arguments)
         self._describe(record, tool, arguments, conversation)
-        refused = self._refused(tool, caller)
-        record.decisions["rate"] = "over" if refused is not None else "within"
+        refused = await self._tolls.of_tool(caller, tool.name)
         if refused is not None:
             record.outcome = "refused"
             return refused
+        record.decisions["rate"] = "within"
         if problems:
             return self._clean(error_outcome("\n".join(problems), error_type="ArgumentError"))
         if conversation is None or self._consent is None:
-            return self._clean(await self._audited(tool, arguments, report, record))
+            return self._clean(await self._audited(tool, arguments, caller, report, record))
         return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent, record))
 
     def _describe(
@@ -169,6 +175,7 @@ class ToolService:
         self,
         tool: ToolSpec,
         arguments: Mapping[str, Any],
+        caller: Caller,
         report: Callable[[Progress], None] | None,
         record: Record,
         answers: Mapping[str, Any] | None = None,
@@ -181,7 +188,7 @@ class ToolService:
             except AuditUnavailable as error:
                 record.outcome = "refused"
                 return error_outcome(f"`{tool.name}` was not run: {error}.", error_type="AuditUnavailable")
-        return await self._run(tool, arguments, report, answers, abilities)
+        return await self._run(tool, arguments, caller, report, answers, abilities)
 
     def _told_arguments(self, arguments: Mapping[str, Any]) -> Any:
         if not self._masks_arguments:
@@ -200,6 +207,7 @@ class ToolService:
     ) -> Outcome:
         """Ask for consent where it is needed, run, and put the questions that the function has."""
         talk = Talk(tool, dict(arguments), caller, conversation, consent)
+        await talk.begin()
         if consent.is_needed(tool):
             verdict = await talk.consent_given()
             record.decisions["approval"] = verdict.reason or ("given" if verdict.approved else "denied")
@@ -210,7 +218,7 @@ class ToolService:
                     f"`{tool.name}` was not run: {verdict.reason}.".replace("..", "."), error_type="NotApproved"
                 )
         for _ in range(_MOST_ROUNDS):
-            outcome = await self._audited(tool, arguments, report, record, talk.answers, conversation.abilities)
+            outcome = await self._audited(tool, arguments, caller, report, record, talk.answers, conversation.abilities)
             if outcome.asks is None:
                 return outcome
             refused = await talk.put(outcome.asks)
@@ -252,22 +260,21 @@ class ToolService:
 
     def warm_up(self) -> None:
         """Import what the first call will need; may be done in a thread."""
-        if self._rates is None and self._make_rates is not None:
-            self._rates = self._make_rates()
+        self._tolls.warm_up()
 
-    def _refused(self, tool: ToolSpec, caller: Caller) -> Outcome | None:
-        self.warm_up()
-        wait_s = self._rates.wait_s(caller.name, tool.name) if self._rates is not None else 0.0
-        if not wait_s:
-            return None
-        _log.warning("`%s` is called too often by %s", tool.name, caller.name)
-        text = f"Too many calls of `{tool.name}`: the rate limit is reached. Retry after {math.ceil(wait_s)} s."
-        return error_outcome(text, error_type="RateLimited")
+    async def admit(self, caller: Caller) -> None:
+        """Count a request of `caller` that calls nothing.
+
+        Raises:
+            Throttled: the caller has to wait.
+        """
+        await self._tolls.admit(caller)
 
     async def _run(
         self,
         tool: ToolSpec,
         arguments: Mapping[str, Any],
+        caller: Caller,
         report: Callable[[Progress], None] | None,
         answers: Mapping[str, Any] | None = None,
         abilities: tuple[str, ...] = (),
@@ -283,10 +290,12 @@ class ToolService:
             abilities=abilities,
         )
         try:
-            return await self._executor.run(invocation, report)
+            async with self._turns.taken(caller.account, tool.name):
+                return await self._executor.run(invocation, report)
         except ExecutionError as error:
             _log.warning("call of `%s` did not finish: %s", tool.name, error)
-            return error_outcome(str(error), error_type=type(error).__name__)
+            retry_s = (error.retry_after_s or None) if isinstance(error, Overloaded) else None
+            return error_outcome(str(error), error_type=type(error).__name__, retry_after_s=retry_s)
 
     def _clean(self, outcome: Outcome) -> Outcome:
         content = self._redactor.clean_json(clean_json(outcome.content))
@@ -301,6 +310,7 @@ class ToolService:
             structured=structured,
             truncated=outcome.truncated,
             error_type=outcome.error_type,
+            retry_after_s=outcome.retry_after_s,
         )
 
 

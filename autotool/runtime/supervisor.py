@@ -15,7 +15,6 @@ from autotool.errors import DeadlineExceeded, OperatorError, Overloaded, WorkerD
 from autotool.model import Description, Invocation, Outcome
 from autotool.runtime import logs
 from autotool.runtime.launch import WorkerSettings, launch
-from autotool.runtime.slots import Slots
 from autotool.runtime.spawn import Launched
 from autotool.runtime.worker_link import Report, WorkerLink, death_text
 from autotool.runtime.zygote_link import ZygoteLink
@@ -35,7 +34,6 @@ class WorkerExecutor:
     Args:
         settings: what the worker imports.
         launched: a process that was started early, or None to start one now.
-        in_flight: calls that run at the same time; `queue` more may wait for their turn.
         grace_s: how long the other calls of a retired worker may go on.
     """
 
@@ -44,13 +42,10 @@ class WorkerExecutor:
         settings: WorkerSettings,
         launched: Launched | None = None,
         *,
-        in_flight: int = 64,
-        queue: int = 256,
         grace_s: float = 5.0,
     ) -> None:
         self._settings = settings
         self._launched = launched
-        self._slots = Slots(in_flight, queue)
         self._grace_s = grace_s
         self._zygote: ZygoteLink | None = None
         self._worker: WorkerLink | None = None
@@ -70,17 +65,14 @@ class WorkerExecutor:
         return description
 
     async def run(self, invocation: Invocation, report: Report | None = None) -> Outcome:
-        """Run one call within its deadline, which counts from now, the wait for a free place included.
+        """Run one call within its deadline, which counts from now.
 
         Raises:
             DeadlineExceeded: it did not end in time.
             WorkerDied: the process that ran it ended.
-            Overloaded: too many calls are waiting already.
+            Overloaded: the server is shutting down.
         """
-        async with self._slots.taken(invocation.timeout_s):
-            return await self._run(invocation, report, invocation.timeout_s or None)
-
-    async def _run(self, invocation: Invocation, report: Report | None, timeout: float | None) -> Outcome:
+        timeout = invocation.timeout_s or None
         worker = await self._ready_worker()
         call_id, future = worker.start_call(invocation, report)
         try:

@@ -35,8 +35,17 @@ class Talk:
         self._caller = caller
         self._conversation = conversation
         self._consent = consent
-        self._state: State = consent.returned(conversation, self._binding)
-        self.answers: dict[str, Any] = {**self._state.answers, **self._valid_responses()}
+        self._state = State()
+        self.answers: dict[str, Any] = {}
+
+    async def begin(self) -> None:
+        """Take what the client brought back.
+
+        Raises:
+            ProtocolError: it is not accepted.
+        """
+        self._state = await self._consent.returned(self._conversation, self._binding)
+        self.answers = {**self._state.answers, **self._valid_responses()}
 
     def _binding(self) -> Binding:
         return self._consent.binding(self._tool, self._arguments, self._caller)
@@ -79,7 +88,7 @@ class Talk:
         asked = {key: _form_of(request) for key, request in requests.items()}
         raise InputRequired(
             {key: self._consent.shown(request) for key, request in requests.items()},
-            self._consent.next_state(self._binding(), replace(self._state, answers=self.answers, asked=asked)),
+            await self._consent.next_state(self._binding(), replace(self._state, answers=self.answers, asked=asked)),
         )
 
     def _unaskable(self, requests: Mapping[str, Any], missing: Mapping[str, Any]) -> Outcome:

@@ -100,6 +100,7 @@ def _as_said(tool: ToolSpec, section: ToolSection) -> ToolSpec:
             one.bounds.timeout_s if section.timeout is None else section.timeout,
             one.bounds.max_output_bytes if section.max_output is None else section.max_output,
             one.bounds.rate_limit if section.rate_limit is None else section.rate_limit,
+            one.bounds.concurrency if section.concurrency is None else section.concurrency,
         ),
         approval=section.approval or one.approval,
     )

@@ -54,7 +54,7 @@ def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
         from autotool.runtime.reading import CommandReader
 
         reader = CommandReader(config.command, config.program)
-        parts.append(CommandExecutor(reader, in_flight=config.defaults.in_flight, queue=config.defaults.queue))
+        parts.append(CommandExecutor(reader))
     if len(parts) == 1:
         return parts[0]
     from autotool.runtime.router import Router
@@ -69,5 +69,4 @@ def _python_executor(plan: Plan, launched: Launched | None) -> Executor:
         return InlineExecutor(plan.targets, plan.selection, threads=plan.config.defaults.threads)
     from autotool.runtime.supervisor import WorkerExecutor
 
-    defaults = plan.config.defaults
-    return WorkerExecutor(plan.worker, launched, in_flight=defaults.in_flight, queue=defaults.queue)
+    return WorkerExecutor(plan.worker, launched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from autotool.catalog import Catalog
@@ -16,15 +16,17 @@ from autotool.policy.approval import Mode
 from autotool.policy.audit import AuditTrail
 from autotool.policy.redact import Redactor
 from autotool.policy.sanitize import clean
-from autotool.policy.states import States
+from autotool.policy.states import Ledger, States
+from autotool.policy.windows import Windows
 from autotool.runtime.consent import Consent, ConsentSettings
 from autotool.runtime.service import CallLimits
+from autotool.runtime.tolls import Tolls
+from autotool.runtime.turns import TurnLimits
 
 if TYPE_CHECKING:
-    from limits.storage import MemoryStorage
-
     from autotool.policy.issuer import Issuer
     from autotool.policy.limits import RateLimits
+    from autotool.policy.storage import SharedStorage
     from autotool.server.kept import Kept
     from autotool.transports.bearer import Bearer
 
@@ -34,34 +36,51 @@ def own_bounds(catalog: Catalog) -> dict[str, Bounds]:
     return {tool.name: tool.candidate.bounds for tool in catalog.tools if tool.candidate.bounds != Bounds()}
 
 
-class Windows:
-    """Where calls are counted, made when the first limits are."""
+def storage_of(config: Config) -> SharedStorage | None:
+    """What replicas share; None where everything is kept in this process.
 
-    def __init__(self) -> None:
-        self._storage: MemoryStorage | None = None
+    Raises:
+        ConfigError: the config names no storage that can be used.
+    """
+    named = config.server.storage
+    url = named if isinstance(named, str) else secret(named, "server.storage").decode()
+    if url in ("", "memory:", "memory://"):
+        return None
+    from autotool.policy.storage import SharedStorage
 
-    def storage(self) -> MemoryStorage:
-        """The one storage of this server."""
-        from limits.storage import MemoryStorage
-
-        self._storage = self._storage or MemoryStorage()
-        return self._storage
+    return SharedStorage(url, f"autotool:{config.server.name or ' '.join(config.targets)}")
 
 
-def rates(config: Config, bounds: Mapping[str, Bounds], windows: Windows) -> Callable[[], RateLimits]:
-    """Makes the rate limits; what a person wrote is checked at once."""
+def tolls(config: Config, bounds: Mapping[str, Bounds], windows: Windows) -> Tolls:
+    """The rate limits; what a person wrote is checked at once."""
+    defaults = config.defaults
     own = {name: bound.rate_limit for name, bound in bounds.items() if bound.rate_limit is not None}
 
     def make() -> RateLimits:
-        from autotool.policy.limits import RateLimits
+        from autotool.policy.limits import RateLimits, Rates
 
-        return RateLimits(config.defaults.rate_limit, config.defaults.caller_rate_limit, own, windows.storage())
+        rates = Rates(defaults.rate_limit, defaults.caller_rate_limit, defaults.global_rate_limit, own)
+        return RateLimits(rates, windows)
 
-    if config.defaults != DefaultsSection() or own:
+    found = Tolls(make, lets_pass=config.limits.on_storage_failure == "allow")
+    if defaults != DefaultsSection() or own:
         # What a person wrote is checked at once, not at the first call.
-        limits = make()
-        return lambda: limits
-    return make
+        found.warm_up()
+    return found
+
+
+def turns(config: Config, bounds: Mapping[str, Bounds]) -> TurnLimits:
+    """How many calls run at the same time."""
+    defaults = config.defaults
+    own = {name: bound.concurrency for name, bound in bounds.items() if bound.concurrency is not None}
+    return TurnLimits(
+        defaults.in_flight,
+        defaults.concurrency,
+        defaults.caller_concurrency,
+        own,
+        defaults.queue,
+        defaults.queue_wait,
+    )
 
 
 def own_limits(bounds: Bounds, limits: CallLimits) -> CallLimits:
@@ -79,13 +98,16 @@ def audit_trail(section: AuditSection) -> AuditTrail | None:
     return AuditTrail(section.path, max_bytes=section.max_size, must_record=section.on_failure == "deny")
 
 
-def states(section: ApprovalSection) -> States:
+def states(section: ApprovalSection, ledger: Ledger | None = None) -> States:
     """What signs the states that clients bring back.
+
+    Args:
+        ledger: where used ones are written down; None for this process.
 
     Raises:
         ConfigError: the secret that signs is not where the config says.
     """
-    return States(section.ttl, secret(section.key, "approval.key"))
+    return States(section.ttl, secret(section.key, "approval.key"), ledger)
 
 
 def consent_of(catalog: Catalog, config: Config, redactor: Redactor, kept: Kept) -> Consent:

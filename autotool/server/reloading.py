@@ -27,7 +27,7 @@ MOST_OLD = 8
 """Workers of earlier reloads whose calls still run; the next reload waits for one of them."""
 
 _AT_START: dict[str, tuple[str, ...]] = {
-    "server": ("name", "transport", "host", "port", "uds", "hosts", "origins", "key"),
+    "server": ("name", "transport", "host", "port", "uds", "hosts", "origins", "key", "storage"),
     "tools": ("locked", "lock"),
     "auth": (),
     "audit": ("path", "max_size", "on_failure"),

@@ -109,13 +109,15 @@ async def _running(
         gc.freeze()
         gc.enable()
         report_start(application)
+        if application.kept.storage is not None:
+            application.kept.storage.look()
         warm_up = asyncio.get_running_loop().call_later(_WARM_UP_S, _warm_up, application.service)
         try:
             async with _reloading(application, plan, make_plan):
                 return await transport(application)
         finally:
             warm_up.cancel()
-            await application.desk.close()
+            await application.kept.close()
     finally:
         await executor.stop(0.0)
 
@@ -167,5 +169,6 @@ def describe(plan: Plan) -> tuple[Application, asyncio.AbstractEventLoop]:
 
 def close(application: Application, loop: asyncio.AbstractEventLoop) -> None:
     """End what `describe` started."""
+    loop.run_until_complete(application.kept.close())
     loop.run_until_complete(application.executor.stop())
     loop.close()

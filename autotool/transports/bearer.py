@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 
+from autotool.errors import Throttled
 from autotool.model import Caller
 from autotool.policy.access import NotAuthenticated
 from autotool.protocol.codec import encode
@@ -26,6 +27,10 @@ class Unauthorized(Exception):
         super().__init__(text)
         self.status = status
         self.headers = headers
+
+
+class Flood(Throttled):
+    """Too many requests without a good token came from one address."""
 
 
 class Bearer:
@@ -51,7 +56,8 @@ class Bearer:
         """Who sends a request with this header from this address.
 
         Raises:
-            Unauthorized: there is no good token (401), or there were too many bad ones (429).
+            Unauthorized: there is no good token (401).
+            Flood: there were too many bad ones (429).
         """
         self._slow_down(peer)
         if authorization is None:
@@ -74,10 +80,7 @@ class Bearer:
         while seen and now - seen[0] > _WINDOW_S:
             seen.popleft()
         if len(seen) >= _MOST_FAILURES:
-            wait = max(1, int(_WINDOW_S - (now - seen[0])) + 1)
-            raise Unauthorized(
-                429, [(b"retry-after", str(wait).encode())], "Too many requests with bad tokens came from here."
-            )
+            raise Flood("Too many requests with bad tokens came from here.", _WINDOW_S - (now - seen[0]) + 1)
 
     def _failed(self, peer: str) -> None:
         self._failures.setdefault(peer, deque(maxlen=_MOST_FAILURES)).append(time.monotonic())

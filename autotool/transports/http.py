@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +23,9 @@ from autotool.protocol.messages import Notification, Request
 from autotool.protocol.subscriptions import LEGACY_CHANGED, Subscription
 from autotool.protocol.toolwire import header_parameters
 from autotool.protocol.versions import OLDEST_WITHOUT_HEADER, Revision, is_legacy
-from autotool.transports.bearer import WELL_KNOWN, Bearer, Unauthorized
+from autotool.transports.bearer import WELL_KNOWN, Bearer, Flood, Unauthorized
 from autotool.transports.questions import SESSION, ClientSessions, Questions
-from autotool.transports.security import Guard, HttpLimits, TooLarge, read_body
+from autotool.transports.security import Guard, HttpLimits, TooLarge, is_here, read_body, unique_headers
 from autotool.transports.subscribed import HEADERS, KEEP_ALIVE, KEEP_ALIVE_S, EventFeed, Words, event
 
 PATH = "/mcp"
@@ -33,6 +35,9 @@ _TEXT = b"text/plain; charset=utf-8"
 _MOST_MIRRORED = 20_000
 _WATCH_AFTER_S = 0.05
 """Calls that end sooner are not watched for a client that goes away: watching costs more than they do."""
+_LOCAL = Caller()
+_SMALL_BYTES = 1 << 16
+_SMALL_S = 2.0
 
 
 def create_app(dispatcher: Dispatcher, limits: HttpLimits, bearer: Bearer | None = None) -> ASGIApp:
@@ -86,8 +91,9 @@ class Endpoint:
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id: messages.RequestId | None = None
+        named: dict[str, str] = {}
         try:
-            named = _unique_headers(scope["headers"])
+            named = unique_headers(scope["headers"])
             caller = await self._caller(named, scope)
             _check_media(named)
             body = await read_body(receive, named, self._limits)
@@ -100,6 +106,9 @@ class Endpoint:
             self._check_headers(message, named, speaks)
         except TooLarge as error:
             await _send_answer(send, Answer(messages.error_message(error, None), 413))
+            return
+        except Flood as error:
+            await _send_answer(send, self._dispatcher.refuse(error, await self._id_in(receive, named)))
             return
         except Unauthorized as error:
             await _respond(send, error.status, str(error).encode(), [(b"content-type", _TEXT), *error.headers])
@@ -142,7 +151,7 @@ class Endpoint:
     async def _stream_of_get(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The stream on which a legacy client listens, of which modern ones know nothing (405)."""
         try:
-            named = _unique_headers(scope["headers"])
+            named = unique_headers(scope["headers"])
             caller = await self._caller(named, scope)
             if not is_legacy(named.get(headers.VERSION, OLDEST_WITHOUT_HEADER)):
                 raise _Http(405, "Open a stream with `subscriptions/listen`.")
@@ -160,10 +169,20 @@ class Endpoint:
             await stream.run(self._feed, receive, send)
 
     async def _caller(self, named: Mapping[str, str], scope: Scope) -> Caller:
-        if self._bearer is None:
-            return Caller()
         peer = scope.get("client")
-        return await self._bearer.caller(named.get("authorization"), str(peer[0]) if peer else "")
+        address = str(peer[0]) if peer else ""
+        if self._bearer is None:
+            return _LOCAL if is_here(address) else Caller(address=address)
+        return await self._bearer.caller(named.get("authorization"), address)
+
+    async def _id_in(self, receive: Receive, named: Mapping[str, str]) -> messages.RequestId | None:
+        """The id of a request that will not be answered, where it is a small one."""
+        limits = replace(self._limits, max_body_bytes=_SMALL_BYTES, body_timeout_s=_SMALL_S)
+        try:
+            message = messages.parse(codec.decode(await read_body(receive, named, limits)))
+        except ProtocolError:
+            return None
+        return message.id if isinstance(message, Request) else None
 
     async def _accept(self, message: Any, send: Send) -> None:
         if isinstance(message, Notification):
@@ -224,19 +243,6 @@ class _Http(Exception):
         self.status = status
 
 
-def _unique_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by lower-case name; those that decide what a request means must not stand twice."""
-    found: dict[str, str] = {}
-    for name, value in raw:
-        key = name.decode("latin-1")
-        if key in found and (key.startswith("mcp-") or key in ("content-type", "authorization", "host", "origin")):
-            raise headers.mismatch(f"The header `{key}` stands twice.")
-        found[key] = (
-            f"{found[key]}, {value.decode('latin-1')}" if key in found else value.decode("latin-1").strip(" \t")
-        )
-    return found
-
-
 def _check_media(named: Mapping[str, str]) -> None:
     refused = _media_problem(named.get("content-type", ""), named.get("accept", ""))
     if refused is not None:
@@ -287,7 +293,9 @@ class _Call:
         emit = self._emit if "progressToken" in self._request.meta else None
         try:
             peer = Peer(capabilities, lambda method, params: questions.ask(self._emit, method, params), self._open)
-            answer = await self._dispatcher.call(self._request, self._speaks, self._caller, emit, peer)
+            answer = await self._dispatcher.answer(
+                self._request, self._speaks, self._caller, emit, peer, has_status=True
+            )
             if self._stream is None:
                 await _send_answer(self._send, answer, self._challenge(answer))
             else:
@@ -371,7 +379,10 @@ class _EventStream:
 
 
 async def _send_answer(send: Send, answer: Answer, extra: list[tuple[bytes, bytes]] | None = None) -> None:
-    await _respond(send, answer.status, answer.body, [(b"content-type", _JSON), *(extra or ())])
+    named = [(b"content-type", _JSON), *(extra or ())]
+    if answer.retry_after_s:
+        named.append((b"retry-after", str(math.ceil(answer.retry_after_s)).encode()))
+    await _respond(send, answer.status, answer.body, named)
 
 
 async def _respond(send: Send, status: int, body: bytes, extra: list[tuple[bytes, bytes]]) -> None:

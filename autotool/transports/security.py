@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from autotool.errors import ProtocolError
+from autotool.protocol import headers
 from autotool.protocol.codec import INVALID_REQUEST
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -93,6 +94,28 @@ class Guard:
         if spelled in self._limits.origins:
             return True
         return self._limits.loopback and host in LOOPBACK and port in (None, _own_port(scope))
+
+
+def unique_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by lower-case name; those that decide what a request means must not stand twice.
+
+    Raises:
+        ProtocolError: one of those does.
+    """
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key = name.decode("latin-1")
+        if key in found and (key.startswith("mcp-") or key in ("content-type", "authorization", "host", "origin")):
+            raise headers.mismatch(f"The header `{key}` stands twice.")
+        found[key] = (
+            f"{found[key]}, {value.decode('latin-1')}" if key in found else value.decode("latin-1").strip(" \t")
+        )
+    return found
+
+
+def is_here(address: str) -> bool:
+    """Whether a peer is on this machine; "" is one on a Unix socket."""
+    return not address or address in LOOPBACK or address.startswith("127.")
 
 
 def _own_port(scope: Scope) -> int | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, cast
 
-from autotool.errors import ProtocolError
+from autotool.errors import BUSY, ProtocolError, Throttled
 from autotool.model import Caller
 from autotool.protocol import codec, messages
 from autotool.protocol.codec import INVALID_REQUEST
@@ -19,6 +19,9 @@ from autotool.transports.questions import Questions
 
 MAX_IN_FLIGHT = 128
 """Calls of one client that may be under way; a further one is told to come back. As many subscriptions may be open."""
+
+
+_BUSY_RETRY_S = 1.0
 
 
 class Session:
@@ -120,8 +123,12 @@ class Session:
             feed.join(self._legacy)
 
     def _start_call(self, key: tuple[type, RequestId], request: Request, speaks: Revision) -> None:
-        if len(self._tasks) >= MAX_IN_FLIGHT:
-            busy = ProtocolError(BUSY, f"{MAX_IN_FLIGHT} calls are under way already; try again when one has ended.")
+        # A list is answered in the next moment, so a client that has its fill of calls can still ask for it.
+        most = MAX_IN_FLIGHT if request.method == "tools/call" else 2 * MAX_IN_FLIGHT
+        if len(self._tasks) >= most:
+            busy = Throttled(
+                f"{MAX_IN_FLIGHT} calls are under way already; try again when one has ended.", _BUSY_RETRY_S
+            )
             self._send(self._dispatcher.refuse(busy, request.id).body)
             return
         task = asyncio.get_running_loop().create_task(self._call(request, speaks))
@@ -135,7 +142,7 @@ class Session:
 
     async def _call(self, request: Request, speaks: Revision) -> None:
         peer = Peer(self._capabilities, self._ask) if not speaks.modern else None
-        answer = await self._dispatcher.call(request, speaks, self._caller, self._send, peer)
+        answer = await self._dispatcher.answer(request, speaks, self._caller, self._send, peer)
         self._tasks.pop((type(request.id), request.id), None)
         self._send(answer.body)
 
@@ -169,7 +176,3 @@ class Session:
             await asyncio.wait(tasks, timeout=grace_s)
         for task in tasks:
             task.cancel()
-
-
-BUSY = -31999
-"""Outside the ranges that JSON-RPC 2.0 and the protocol reserve."""

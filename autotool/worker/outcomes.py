@@ -7,9 +7,10 @@ from pydantic_core import to_json
 from autotool.model import Outcome
 
 
-def error_outcome(text: str, *, error_type: str = "") -> Outcome:
+def error_outcome(text: str, *, error_type: str = "", retry_after_s: float | None = None) -> Outcome:
     """A tool error with `text` as its one block."""
-    return Outcome(is_error=True, content=to_json([{"type": "text", "text": text}]), error_type=error_type)
+    content = to_json([{"type": "text", "text": text}])
+    return Outcome(is_error=True, content=content, error_type=error_type, retry_after_s=retry_after_s)
 
 
 def text_outcome(text: str, structured: bytes | None = None, *, truncated: bool = False) -> Outcome:

@@ -165,7 +165,7 @@ def test_a_full_queue_says_so_at_once(tmp_path: Path) -> None:
     with RawClient(cwd=tmp_path) as client:
         ids = [client.start("tools/call", name="nap", arguments={}) for _ in range(6)]
         texts = [text_of(answer["result"]) for answer in (client.answer(one, 10) for one in ids) if answer]
-    assert sorted(texts) == ["The server is busy and its queue is full. Try again in a few seconds."] * 2 + ["done"] * 4
+    assert sorted(texts) == ["The server is busy and its queue is full. Try again in 1 s."] * 2 + ["done"] * 4
 
 
 def test_an_error_output_that_nobody_reads_holds_up_nothing(tmp_path: Path) -> None:

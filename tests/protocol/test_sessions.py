@@ -280,8 +280,11 @@ def test_wrong_parameters_are_minus_32602(method: str, params: dict[str, Any], d
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"])  # fmt: skip
 def test_what_may_be_kept_says_for_how_long(method: str) -> None:
-    client = Client()
-    client.send(method, 1)
-    (message,) = client.got
+    async def run() -> dict[str, Any]:
+        client = Client()
+        client.send(method, 1)
+        return await client.answer(1)
+
+    message = asyncio.run(run())
     check_message(message, method, "2026-07-28")
     assert (message["result"]["ttlMs"], message["result"]["cacheScope"]) == (300_000, "public")
