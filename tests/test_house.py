@@ -71,7 +71,18 @@ def test_the_commented_example_file_is_valid() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["pydantic", "starlette", "uvicorn", "rich", "docstring_parser", "typeshed_client", "limits", "jsonschema"],
+    [
+        "pydantic",
+        "starlette",
+        "uvicorn",
+        "rich",
+        "docstring_parser",
+        "typeshed_client",
+        "limits",
+        "jsonschema",
+        "watchfiles",
+        "rfc8785",
+    ],
 )
 def test_the_front_on_stdio_does_not_import(module: str) -> None:
     code = "import sys, autotool.cli.app, autotool.cli.serve, autotool.cli.plans, autotool.transports.stdio, autotool.runtime.supervisor; print(*sys.modules)"

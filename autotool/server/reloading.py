@@ -109,7 +109,7 @@ class Reloader:
         told = self._application.dispatcher.methods.replace(offer.service, offer.settings)
         _log.info("reloaded in %.2f s: %s", seconds, _difference(before, offer.catalog))
         if told:
-            _log.info("%d listening clients were told", told)
+            _log.info("told %d listening %s", told, "client" if told == 1 else "clients")
         _report(offer.catalog, before)
         gc.freeze()
         task = asyncio.get_running_loop().create_task(_end(old_service, old_executor))
