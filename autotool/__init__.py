@@ -7,15 +7,16 @@ if TYPE_CHECKING:
     from autotool.api import Tools, load
     from autotool.context import Context, Declined, Question
     from autotool.errors import ToolError
-    from autotool.marks import tool
+    from autotool.marks import Header, tool
 
 __version__ = "0.1.0"
 
-__all__ = ["Context", "Declined", "Question", "ToolError", "Tools", "__version__", "load", "tool"]
+__all__ = ["Context", "Declined", "Header", "Question", "ToolError", "Tools", "__version__", "load", "tool"]
 
 _HOMES = {
     "Context": "context",
     "Declined": "context",
+    "Header": "marks",
     "Question": "context",
     "ToolError": "errors",
     "Tools": "api",

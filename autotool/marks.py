@@ -8,6 +8,11 @@ from typing import Any, Literal, TypeVar, overload
 
 _ATTRIBUTE = "__autotool_marks__"
 
+HEADER = "x-mcp-header"
+"""The keyword of a parameter that clients mirror into a header (2026-07-28, server, tools)."""
+FORCED = "x-autotool-force"
+"""Beside it on the way from the worker to the front, and never published: the author knows that the value is no secret."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,6 +34,31 @@ class Marks:
     idempotent: bool | None = None
     open_world: bool | None = None
     approval: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Marks a parameter that HTTP clients mirror into the header `Mcp-Param-<name>`, by which what stands between can route.
+
+    Args:
+        name: a token of letters, digits and `-`; no two parameters of a tool have the same.
+        force: mirror it even though its name looks like that of a secret: headers are logged on the way.
+
+    Example:
+        def stock(item: str, region: Annotated[str, autotool.Header("Region")]) -> int: ...
+    """
+
+    name: str
+    force: bool = False
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What stands in the parameter's schema."""
+        return {HEADER: self.name, FORCED: True} if self.force else {HEADER: self.name}
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """pydantic's hook, for fields of models and typed dictionaries."""
+        return {**handler(core), **self.keywords}
 
 
 @overload

@@ -16,6 +16,7 @@ from pydantic_core import PydanticUndefined, from_json, to_json
 from autotool.context import is_context
 from autotool.errors import SignatureError
 from autotool.introspect.signatures import ELLIPSIS_DEFAULT, EMPTY, RawParameter, RawSignature
+from autotool.marks import Header
 from autotool.model import Parameter, ParameterKind, TypeOrigin
 from autotool.schema import problems, unions
 from autotool.schema.naming import wire_parameter_name
@@ -102,6 +103,7 @@ class _Facts:
     description: str = ""
     alias: str = ""
     default: Any = EMPTY
+    header: Header | None = None
 
 
 def build(signature: RawSignature, words: Mapping[str, Words], subject: str) -> Arguments:
@@ -178,6 +180,8 @@ def _read(raw: RawParameter, facts: _Facts, words: Words, subject: str, warnings
         raw.name, wire_name, raw.kind, reader, default, null_is_omitted, fills_default=fills and default is not EMPTY
     )
     schema = _published(field, raw, description)
+    if facts.header is not None:
+        schema.update(facts.header.keywords)
     return field, Parameter(raw.name, wire_name, raw.kind, required, schema, description, text, origin)
 
 
@@ -200,10 +204,11 @@ def _facts(raw: RawParameter) -> _Facts:
         if is_field(fact):
             alias = alias or _alias(fact)
             default = _field_default(fact) if default is EMPTY else default
-    kept = [_without_alias(fact) for fact in extra if not isinstance(fact, str | typing_extensions.Doc)]
+    header = next((fact for fact in extra if isinstance(fact, Header)), None)
+    kept = [_without_alias(fact) for fact in extra if not isinstance(fact, str | typing_extensions.Doc | Header)]
     if kept and annotation is not EMPTY:
         annotation = Annotated[(annotation, *kept)]  # pyright: ignore[reportInvalidTypeForm] - built at run time
-    return _Facts(annotation, description, alias, default)
+    return _Facts(annotation, description, alias, default, header)
 
 
 def _description(fact: Any) -> str:

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from autotool.schema.dialect import walk
+from autotool.marks import FORCED, HEADER
+from autotool.schema.dialect import Schema, walk
 
-KEY = "x-mcp-header"
+KEY = HEADER
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TYPES = ("string", "integer", "boolean")
 
@@ -52,3 +53,20 @@ def problem(schema: Mapping[str, Any]) -> str:
     lost: list[str] = []
     walk(schema, lambda node: lost.append(str(node[KEY])) if KEY in node and id(node) not in reached else None)
     return f"the header `{lost[0]}` stands at a place that no chain of `properties` reaches" if lost else ""
+
+
+def unforced(schema: Mapping[str, Any]) -> list[str]:
+    """The names of the marked parameters of which their author did not say that they hold no secret."""
+    return [path[-1] for path, inner in marked(schema) if FORCED not in inner]
+
+
+def published(schema: Schema) -> Schema:
+    """The schema without what its author said for the server alone."""
+    kept = {key: value for key, value in schema.items() if key != FORCED}
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        named = cast("dict[str, Any]", properties)
+        kept["properties"] = {
+            name: published(cast("Schema", one)) if isinstance(one, dict) else one for name, one in named.items()
+        }
+    return kept

@@ -14,7 +14,7 @@ import os
 import pathlib
 import typing
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import typing_extensions
 from pydantic_core import SchemaValidator
@@ -138,6 +138,8 @@ def _object(value: tuple[Core, Schema]) -> tuple[Core, Schema]:
 
 def _read_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> tuple[Core, Schema]:
     if origin in UNIONS:
+        if any(typing_extensions.get_origin(arm) is Annotated for arm in args):
+            raise _NotPlain  # what is said of one arm holds for that arm only
         return _read_union(list(arms_of(annotation)))
     if origin is Literal:
         return _read_literal(args)

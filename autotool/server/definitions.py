@@ -12,6 +12,7 @@ from autotool.errors import ConfigError
 from autotool.model import Bounds, Description, Refusal, ToolSpec, stated
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
+from autotool.policy.tokens import secret_kind
 from autotool.protocol.methods import ServerInfo
 from autotool.schema import mirrored, naming
 from autotool.schema.icons import icons_of
@@ -28,7 +29,7 @@ def catalog_of(description: Description, config: Config, *, strict: bool = True)
         ConfigError: the config names a tool that does not exist, or the allowlist leaves nothing.
     """
     catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
-    catalog = _without_broken_headers(catalog)
+    catalog = _with_sound_headers(catalog, config.tool)
     if strict:
         _check_sections(catalog, config.tool)
     catalog = _told(catalog, config.tool)
@@ -49,16 +50,36 @@ def _is_wanted(tool: ToolSpec, config: Config) -> bool:
     return tool.candidate.hints.read_only or not config.tools.read_only
 
 
-def _without_broken_headers(catalog: Catalog) -> Catalog:
+def _with_sound_headers(catalog: Catalog, sections: Mapping[str, ToolSection]) -> Catalog:
+    """Without the tools whose marks for headers break a rule."""
     kept: list[ToolSpec] = []
     refusals = list(catalog.refusals)
     for tool in catalog.tools:
-        broken = mirrored.problem(tool.candidate.input_schema)
+        broken, hint = mirrored.problem(tool.candidate.input_schema), "The rules are the protocol's for `x-mcp-header`."
+        section = sections.get(tool.name)
+        forced = {name for name, one in section.params.items() if one.force} if section is not None else set[str]()
+        secret = (
+            [] if broken else [name for name in mirrored.unforced(tool.candidate.input_schema) if secret_kind(name)]
+        )
+        if set(secret) - forced:
+            broken = f"the name of `{secret[0]}` looks secret, and the header that mirrors it is logged on its way"
+            hint = (
+                "Say `autotool.Header(…, force=True)`, or `force = true` of the parameter in the config, if it is none."
+            )
         if broken:
-            refusals.append(Refusal(tool.candidate.key, broken, "The rules are the protocol's for `x-mcp-header`."))
+            refusals.append(Refusal(tool.candidate.key, broken, hint))
         else:
-            kept.append(tool)
+            kept.append(_without_force(tool))
     return replace(catalog, tools=tuple(kept), refusals=tuple(refusals))
+
+
+def _without_force(tool: ToolSpec) -> ToolSpec:
+    one = tool.candidate
+    if next(mirrored.marked(one.input_schema), None) is None:
+        return tool
+    parameters = tuple(replace(known, schema=mirrored.published(known.schema)) for known in one.parameters)
+    candidate = replace(one, input_schema=mirrored.published(one.input_schema), parameters=parameters)
+    return replace(tool, candidate=candidate)
 
 
 def _check_sections(catalog: Catalog, sections: Mapping[str, ToolSection]) -> None:

@@ -216,3 +216,7 @@ class Calls:
 
 
 calls = Calls()
+
+
+def arms(x: Annotated[int, Field(ge=1)] | bool) -> str:
+    return repr(x)

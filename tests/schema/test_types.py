@@ -41,7 +41,7 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     ("cb", {"n": 1, "on": "x"}, ["`on`: is not known"]), ("lit", {"n": 3}, ["`n`: expected one of 1, 2, got 3"]), ("unp", {"a": 1, "q": 2}, ["`q`: is not known"]), ("unp", {}, ["`a`"]),
     ("conv", {"p": 7}, ["`p`", "a multiple of 5"]), ("conv", {"p": 10, "q": "b"}, ["`q`", "matching ^a+$"]),
     ("dts", {"a": 5, "b": "x", "c": None}, ["`a`: expected a date and time", "`b`: expected a date", "`c`: expected a time"]), ("tup", {"t": [1]}, ["`t[1]`: is required"]),
-    ("optnone", {"n": True}, ["`n`: expected an integer"]), ("it", {"a": ["x"], "b": [], "c": {}, "d": []}, ["`a[0]`"]),
+    ("arms", {"x": 0}, ["`x`"]), ("optnone", {"n": True}, ["`n`: expected an integer"]), ("it", {"a": ["x"], "b": [], "c": {}, "d": []}, ["`a[0]`"]),
 ]  # fmt: skip
 
 
