@@ -33,6 +33,8 @@ from autotool.config import (
     ServerSection,
     ToolSection,
     ToolsSection,
+    WorkerSection,
+    WorkerSetSection,
 )
 from autotool.errors import ConfigError
 
@@ -42,6 +44,7 @@ SECTIONS: dict[str, type[Any]] = {
     "tools": ToolsSection,
     "defaults": DefaultsSection,
     "limits": LimitsSection,
+    "worker": WorkerSection,
     "approval": ApprovalSection,
     "audit": AuditSection,
     "auth": AuthSection,
@@ -51,6 +54,7 @@ NAMED_SECTIONS: dict[str, type[Any]] = {
     "command": CommandSection,
     "program": ProgramSection,
     "scopes": ScopeSection,
+    "workers": WorkerSetSection,
 }
 """Sections that stand once for each name: `[tool.NAME]`."""
 

@@ -62,9 +62,9 @@ def plan_for(flags: Flags) -> Plan:
     is_configured = not flags.targets and not flags.commands
     if not is_configured:
         # What a person names is served, and nothing else.
-        merged = replace(merged, targets=(), command={}, program=programs_of(flags))
+        merged = replace(merged, targets=(), workers={}, command={}, program=programs_of(flags))
     targets = tuple(parse_target(text) for text in flags.targets or merged.targets)
-    if not (targets or merged.command or merged.program):
+    if not (targets or merged.workers or merged.command or merged.program):
         raise TargetError(
             "nothing to serve was named",
             hint="Name a module (`autotool serve statistics`) or a command (`--command 'git log'`), or write an autotool.toml.",

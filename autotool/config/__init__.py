@@ -33,6 +33,7 @@ from autotool.config.tools import (
     ToolSection,
     Word,
 )
+from autotool.config.workers import WorkerSection, WorkerSetSection
 
 __all__ = [
     "Approval",
@@ -56,6 +57,8 @@ __all__ = [
     "ToolSection",
     "ToolsSection",
     "Word",
+    "WorkerSection",
+    "WorkerSetSection",
     "duration",
     "size",
 ]
@@ -70,6 +73,10 @@ class Config:
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
     limits: LimitsSection = LimitsSection()
+    worker: WorkerSection = WorkerSection()
+    workers: Annotated[Mapping[str, WorkerSetSection], "Targets that have workers of their own, by name."] = field(
+        default_factory=dict[str, WorkerSetSection]
+    )
     approval: ApprovalSection = ApprovalSection()
     audit: AuditSection = AuditSection()
     auth: AuthSection = AuthSection()

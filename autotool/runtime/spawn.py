@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import NamedTuple
 
 SERVER_SECRETS = "AUTOTOOL_"
@@ -21,11 +22,16 @@ class Launched(NamedTuple):
 _early: list[Launched] = []
 
 
-def start() -> Launched:
-    """Start a process that waits for its settings, importing what every worker needs in the meantime."""
+def start(environment: Mapping[str, str] | None = None) -> Launched:
+    """Start a process that waits for its settings, importing what every worker needs in the meantime.
+
+    Args:
+        environment: all its variables; None for those of this process that are not the server's.
+    """
     ours, theirs = socket.socketpair()
     output_read, output_write = os.pipe()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(SERVER_SECRETS)}
+    if environment is None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(SERVER_SECRETS)}
     try:
         # A session of its own: Ctrl-C in a terminal is for the front, which ends its workers in order.
         process = subprocess.Popen(

@@ -15,6 +15,8 @@ from autotool.worker import frames, wire
 
 Report = Callable[[Progress], None]
 
+_SIGXCPU = getattr(signal, "SIGXCPU", 0)
+
 
 class WorkerLink(asyncio.Protocol):
     """One worker that is ready for calls.
@@ -24,6 +26,7 @@ class WorkerLink(asyncio.Protocol):
         retired: whether new calls go elsewhere.
         lost: done when the link has ended.
         exit_code: of the process, once it is known; negative for a signal.
+        has_been_called: whether it was ever given a call.
     """
 
     def __init__(self) -> None:
@@ -32,6 +35,7 @@ class WorkerLink(asyncio.Protocol):
         self.retired = False
         self.lost: asyncio.Future[None] = loop.create_future()
         self.exit_code: asyncio.Future[int] = loop.create_future()
+        self.has_been_called = False
         self._loop = loop
         self._ids = itertools.count(1)
         self._splitter = frames.Splitter()
@@ -86,6 +90,7 @@ class WorkerLink(asyncio.Protocol):
     def start_call(self, invocation: Invocation, report: Report | None) -> tuple[int, asyncio.Future[Outcome | None]]:
         """Send a call. The future gives its outcome, or None when it was cancelled in time."""
         call_id = next(self._ids)
+        self.has_been_called = True
         future: asyncio.Future[Outcome | None] = self._loop.create_future()
         self._waiting[call_id] = future
         if report is not None:
@@ -108,6 +113,12 @@ class WorkerLink(asyncio.Protocol):
         for future in waiting.values():
             if not future.done():
                 future.set_exception(error)
+
+    async def idle(self, within_s: float) -> None:
+        """Wait until every call has been answered, the link has ended, or `within_s` seconds have passed."""
+        waiting = [asyncio.gather(*self._waiting.values(), return_exceptions=True)] if self._waiting else []
+        if waiting:
+            await asyncio.wait([*waiting, self.lost], timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
 
     def stop(self) -> None:
         """Ask the worker to finish what runs and to end."""
@@ -133,7 +144,9 @@ class WorkerLink(asyncio.Protocol):
 def death_text(exit_code: int | None) -> str:
     """What a model reads when the worker ended in the middle of its call."""
     how = "ended without saying why"
-    if exit_code is not None and exit_code < 0:
+    if exit_code == -_SIGXCPU:
+        how = "used more CPU time than it may, and was ended"
+    elif exit_code is not None and exit_code < 0:
         how = f"was ended by signal {-exit_code} ({_signal_name(-exit_code)})"
     elif exit_code is not None:
         how = f"exited with code {exit_code}"

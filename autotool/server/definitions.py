@@ -143,5 +143,5 @@ def server_info(description: Description, plan: Plan) -> ServerInfo:
 
 
 def _command_name(plan: Plan) -> str:
-    names = [*plan.config.command, *plan.config.program]
+    names = [*plan.config.workers, *plan.config.command, *plan.config.program]
     return names[0] if len(names) == 1 else "autotool"

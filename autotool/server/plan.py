@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autotool.config import Config
+from autotool.config import Config, WorkerSection
+from autotool.errors import ConfigError
+from autotool.introspect.targets import parse_target
 from autotool.model import Selection, Target
 from autotool.runtime.launch import WorkerSettings
 from autotool.runtime.ports import Executor
 from autotool.runtime.spawn import Launched, discard
+from autotool.server.surroundings import environment_of
+from autotool.worker.bounds import ProcessBounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +41,44 @@ class Plan:
         tools = self.config.tools
         return Selection(tools.include, tools.exclude, tools.recursive, tools.importable, tools.own_process)
 
-    @property
-    def worker(self) -> WorkerSettings:
-        """What a worker has to know."""
-        return WorkerSettings(self.targets, self.selection, self.config.defaults.threads, self.debug, self.reload)
+    def worker(self, section: WorkerSection, targets: Sequence[Target], subject: str) -> WorkerSettings:
+        """What the workers of one set of targets have to know; `subject` is the section's name.
+
+        Raises:
+            ConfigError: a variable or file that the section names is not there.
+        """
+        environment, secrets = environment_of(section, self.config, os.environ, subject)
+        return WorkerSettings(
+            targets,
+            self.selection,
+            self.config.defaults.threads,
+            self.debug,
+            self.reload,
+            ProcessBounds(section.memory, section.cpu, section.open_files, section.processes),
+            environment,
+            secrets,
+        )
 
 
 def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
-    """What runs the tools: a worker or this process for Python, child processes for commands."""
+    """What runs the tools: workers or this process for Python, child processes for commands.
+
+    Raises:
+        ConfigError: a setting of workers cannot be followed.
+    """
     parts: list[Executor] = []
-    if plan.targets:
-        parts.append(_python_executor(plan, launched))
-    else:
-        discard(launched)
     config = plan.config
+    sets = [("`[worker]`", config.worker, plan.targets)] if plan.targets else []
+    for name, one in config.workers.items():
+        if not one.targets:
+            raise ConfigError(
+                f"`[workers.{name}]` has no targets", hint='Name what it runs: targets = ["./plugins.py"].'
+            )
+        sets.append((f"`[workers.{name}]`", one, tuple(parse_target(text) for text in one.targets)))
+    for subject, section, targets in sets:
+        parts.append(_python_executor(plan, section, targets, subject, launched))
+        launched = None
+    discard(launched)
     if config.command or config.program:
         from autotool.runtime.commands import CommandExecutor
         from autotool.runtime.reading import CommandReader
@@ -62,11 +92,19 @@ def executor_for(plan: Plan, launched: Launched | None = None) -> Executor:
     return Router(parts)
 
 
-def _python_executor(plan: Plan, launched: Launched | None) -> Executor:
+def _python_executor(
+    plan: Plan, section: WorkerSection, targets: Sequence[Target], subject: str, launched: Launched | None
+) -> Executor:
     if plan.inline:
         from autotool.runtime.inline import InlineExecutor
 
-        return InlineExecutor(plan.targets, plan.selection, threads=plan.config.defaults.threads)
+        return InlineExecutor(targets, plan.selection, threads=plan.config.defaults.threads)
     from autotool.runtime.supervisor import WorkerExecutor
 
-    return WorkerExecutor(plan.worker, launched)
+    return WorkerExecutor(
+        plan.worker(section, targets, subject),
+        launched,
+        workers=section.workers,
+        spare=section.spare,
+        grace_s=section.grace,
+    )

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from autotool.model import Progress
 from autotool.sources.base import BoundTool
 from autotool.worker import frames, wire
+from autotool.worker.bounds import ProcessBounds
 from autotool.worker.calls import Runner, is_still_running
 from autotool.worker.outcomes import error_outcome
 
@@ -19,13 +20,13 @@ _exit = os._exit
 _run_exit_handlers = getattr(atexit, "_run_exitfuncs")  # noqa: B009 - the only way to run them without ending threads
 
 
-def serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int) -> None:
+def serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int, bounds: ProcessBounds) -> None:
     """Run calls until the front says stop or is gone; then the process ends, with its exit handlers run."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     # The default handler would raise `KeyboardInterrupt` in the loop; the front alone decides when a worker ends.
     try:
-        loop.run_until_complete(_serve(link, tools, threads))
+        loop.run_until_complete(_serve(link, tools, threads, bounds))
     finally:
         try:
             _run_exit_handlers()
@@ -34,18 +35,19 @@ def serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int) -> 
             _exit(0)
 
 
-async def _serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int) -> None:
+async def _serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int, bounds: ProcessBounds) -> None:
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
-    await loop.connect_accepted_socket(lambda: _Worker(Runner(tools, threads=threads), ended), link)
+    await loop.connect_accepted_socket(lambda: _Worker(Runner(tools, threads=threads), ended, bounds), link)
     await ended
 
 
 class _Worker(asyncio.Protocol):
     """The worker's end of the link."""
 
-    def __init__(self, runner: Runner, ended: asyncio.Future[None]) -> None:
+    def __init__(self, runner: Runner, ended: asyncio.Future[None], bounds: ProcessBounds) -> None:
         self._runner = runner
+        self._bounds = bounds
         self._ended = ended
         self._splitter = frames.Splitter()
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -63,6 +65,7 @@ class _Worker(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         for kind, call_id, payload in self._splitter.feed(data):
             if kind == frames.CALL:
+                self._bounds.allow_cpu()
                 task = self._loop.create_task(self._call(call_id, payload))
                 self._tasks[call_id] = task
             elif kind == frames.CANCEL:

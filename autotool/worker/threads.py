@@ -72,8 +72,15 @@ class ThreadPool:
         """Queue `job`."""
         self._jobs.put(job)
         if not self._idle.acquire(blocking=False) and self._threads < self._size:
-            self._threads += 1
-            threading.Thread(target=self._work, name=f"autotool-{self._threads}", daemon=True).start()
+            thread = threading.Thread(target=self._work, name=f"autotool-{self._threads + 1}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                # The process may not have more threads, or has no memory for one: those that there are do the work.
+                if not self._threads:
+                    raise
+            else:
+                self._threads += 1
 
     def _work(self) -> None:
         take, idle = self._jobs.get, self._idle

@@ -27,6 +27,7 @@ from autotool.introspect.touched import imported_files
 from autotool.model import Description, Selection, Target
 from autotool.sources.python import discover
 from autotool.worker import capture, frames, leash, wire
+from autotool.worker.bounds import ProcessBounds
 
 _HIGH_FD = 96
 
@@ -37,6 +38,8 @@ def main(fd: int) -> None:
     leash.follow_parent()
     _prepare_streams()
     settings = _read_settings(link)
+    bounds = ProcessBounds(**settings["bounds"])
+    bounds.apply()
     _prepare_path(settings)
     # Bytecode is told stale by whole seconds and size: a file that is saved twice in a second would be read as it was before.
     sys.dont_write_bytecode = sys.dont_write_bytecode or bool(settings["watched"])
@@ -59,7 +62,7 @@ def main(fd: int) -> None:
     tools = {tool.candidate.key: tool for tool in found.tools}
     from autotool.worker.main import serve
 
-    _Zygote(link, lambda worker_link: serve(worker_link, tools, int(settings["threads"]))).run()
+    _Zygote(link, lambda worker_link: serve(worker_link, tools, int(settings["threads"]), bounds)).run()
 
 
 def _failed_files(error: OperatorError) -> tuple[str, ...]:
