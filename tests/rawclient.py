@@ -55,7 +55,7 @@ class RawClient:
         self._selector.register(self.process.stdout, selectors.EVENT_READ, "out")
         self._selector.register(self.process.stderr, selectors.EVENT_READ, "err")
         self._partial = b""
-        self._stderr = b""
+        self._stderr = bytearray()
         self._messages: deque[tuple[float, dict[str, Any]]] = deque()
         self.junk: list[bytes] = []
         self.raw: list[bytes] = []

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 import os
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ from autotool.worker.threads import Job, ThreadPool
 _log = logging.getLogger("autotool.worker")
 _getpid = os.getpid
 _exit = os._exit
+_MAX_TRACE_CHARS = 20_000
 
 Report = Callable[[Progress], None]
 
@@ -94,16 +96,14 @@ class Runner:
         try:
             bound = bind(tool.arguments, invocation.arguments)
             value = tool.function(*bound.args, **_with_context(tool, invocation, bound.kwargs, report))
-            if _getpid() != self._pid:
-                _exit(0)  # the function forked: this is the child, and the call belongs to the parent
+            self._end_fork()
             if isinstance(value, Subprogram) or inspect.isawaitable(value) or hasattr(value, "__aiter__"):
                 return _Unfinished(value)
             return _shape(value, tool, invocation, captured)
         except ArgumentError as error:
             return _refused(error)
         except BaseException as error:
-            if _getpid() != self._pid:
-                _exit(0)
+            self._end_fork()
             return _failed(error, tool, captured)
         finally:
             if bound is not None:
@@ -128,13 +128,20 @@ class Runner:
         finally:
             bound.close()
 
+    def _end_fork(self) -> None:
+        """End the process of a function that forked and came back twice: the call belongs to the parent."""
+        if _getpid() != self._pid:
+            _exit(0)
+
     async def _finish(self, tool: BoundTool, value: Any, invocation: Invocation, captured: Captured) -> Outcome:
         try:
             if isinstance(value, Subprogram):
                 return await exits.run(value, invocation.max_output_bytes)
             settled = await results.settle(value)
+            self._end_fork()
             return _shape(settled, tool, invocation, captured)
         except BaseException as error:
+            self._end_fork()
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
             return _failed(error, tool, captured)
@@ -179,9 +186,18 @@ def _refused(error: ArgumentError) -> Outcome:
     return error_outcome("\n".join(error.problems), error_type="ArgumentError")
 
 
+def _trace(error: BaseException) -> str:
+    try:
+        text = "".join(traceback.format_exception(error)).rstrip()
+    except BaseException:  # foreign code runs in it
+        return "(its traceback cannot be shown)"
+    half = _MAX_TRACE_CHARS // 2
+    return text if len(text) <= _MAX_TRACE_CHARS else f"{text[:half]}\n[…]\n{text[-half:]}"
+
+
 def _failed(error: BaseException, tool: BoundTool, captured: Captured) -> Outcome:
     if isinstance(error, NeedsInput):
         return _asking(error)
     if not isinstance(error, SystemExit):
-        _log.warning("`%s` raised %s", tool.candidate.key, type(error).__name__, exc_info=error)
+        _log.warning("`%s` raised %s\n%s", tool.candidate.key, type(error).__name__, _trace(error))
     return results.failure(error, captured=captured.text)

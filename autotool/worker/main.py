@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
+import logging
 import os
 import socket
 import sys
@@ -16,6 +18,7 @@ from autotool.worker.bounds import ProcessBounds
 from autotool.worker.calls import Runner, is_still_running
 from autotool.worker.outcomes import error_outcome
 
+_log = logging.getLogger("autotool.worker")
 _exit = os._exit
 _run_exit_handlers = getattr(atexit, "_run_exitfuncs")  # noqa: B009 - the only way to run them without ending threads
 
@@ -24,9 +27,12 @@ def serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int, bou
     """Run calls until the front says stop or is gone; then the process ends, with its exit handlers run."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    if hasattr(os, "register_at_fork"):
+        # A child of the person's code must neither answer calls nor keep the front from seeing this process end.
+        os.register_at_fork(after_in_child=link.close)
     # The default handler would raise `KeyboardInterrupt` in the loop; the front alone decides when a worker ends.
     try:
-        loop.run_until_complete(_serve(link, tools, threads, bounds))
+        _run(loop, loop.create_task(_serve(link, tools, threads, bounds)))
     finally:
         try:
             _run_exit_handlers()
@@ -35,11 +41,22 @@ def serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int, bou
             _exit(0)
 
 
+def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
+    """Run the loop to the end of `serving`, also where the person's code stops it, or raises what ends loops."""
+    while not serving.done() and not loop.is_closed():
+        try:
+            loop.run_until_complete(serving)
+        except BaseException as error:
+            _log.warning("a call stopped the loop that all share (%s); it goes on", type(error).__name__)
+
+
 async def _serve(link: socket.socket, tools: Mapping[str, BoundTool], threads: int, bounds: ProcessBounds) -> None:
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
     await loop.connect_accepted_socket(lambda: _Worker(Runner(tools, threads=threads), ended, bounds), link)
-    await ended
+    while not ended.done():
+        with contextlib.suppress(asyncio.CancelledError):  # code that cancels every task there is
+            await asyncio.wait([ended])
 
 
 class _Worker(asyncio.Protocol):

@@ -273,7 +273,7 @@ def _described(error: BaseException, depth: int = 0) -> str:
         return f"SystemExit: the function ended by `sys.exit({error.code!r})`"
     try:
         message = str(error)
-    except Exception:
+    except BaseException:  # a `__str__` can raise anything that its class can
         message = "(its message cannot be read)"
     if len(message) > _MAX_ERROR_CHARS:
         message = message[:_MAX_ERROR_CHARS] + "… (cut)"

@@ -1,10 +1,12 @@
-"""The working directory, the environment and the standard streams, given back when a call that changed them is over."""
+"""The working directory, the environment, the standard streams and their like, given back when a call that changed them is over."""
 
 from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +22,7 @@ _fstat = os.fstat
 _dup2 = os.dup2
 _getcwd = os.getcwd
 _chdir = os.chdir
+_umask = os.umask
 
 
 class Surroundings:
@@ -33,6 +36,9 @@ class Surroundings:
         self._streams = (sys.stdout, sys.stderr)
         self._outputs = _copies_of_outputs()
         self._recursion_limit = sys.getrecursionlimit()
+        self._mask = _umask(0o077)
+        _umask(self._mask)
+        self._hooks = (threading.excepthook, sys.excepthook, sys.unraisablehook)
         self._running = 0
 
     @contextmanager
@@ -50,6 +56,9 @@ class Surroundings:
         self._restore_streams()
         if sys.getrecursionlimit() != self._recursion_limit:
             sys.setrecursionlimit(self._recursion_limit)
+        threading.excepthook, sys.excepthook, sys.unraisablehook = self._hooks
+        _umask(self._mask)
+        _disarm()
         if self._folder and _folder() != self._folder:
             _log.warning("a call changed the working directory; it is %s again", self._folder)
             try:
@@ -70,6 +79,12 @@ class Surroundings:
                 _fstat(fd)
             except OSError:
                 _dup2(copy, fd)
+
+
+def _disarm() -> None:
+    """Call off an alarm that would end the process some time after its call."""
+    if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _copies_of_outputs() -> dict[int, int]:
