@@ -5,21 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autotool.api import Tools, load
-    from autotool.context import Context, Declined, Question
+    from autotool.context import Context, Declined
     from autotool.errors import ToolError
     from autotool.marks import Header, tool
+    from autotool.questions import Question, Visit
 
 __version__ = "0.1.0"
 
-__all__ = ["Context", "Declined", "Header", "Question", "ToolError", "Tools", "__version__", "load", "tool"]
+__all__ = ["Context", "Declined", "Header", "Question", "ToolError", "Tools", "Visit", "__version__", "load", "tool"]
 
 _HOMES = {
     "Context": "context",
     "Declined": "context",
     "Header": "marks",
-    "Question": "context",
+    "Question": "questions",
     "ToolError": "errors",
     "Tools": "api",
+    "Visit": "questions",
     "load": "api",
     "tool": "marks",
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import enum
+import hashlib
+import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, TypeVar, overload
 
-_PLAIN: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-}
+from autotool.questions import Question, Visit
+
+T = TypeVar("T")
+
+_RESERVED = "approval"
+"""The key of the question whether the call may run at all."""
 
 
 class Declined(Exception):
@@ -27,31 +27,6 @@ class NeedsInput(BaseException):
     def __init__(self, requests: Mapping[str, dict[str, Any]]) -> None:
         super().__init__(f"answers are needed: {', '.join(requests)}")
         self.requests = dict(requests)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question to the person behind the client.
-
-    Attributes:
-        message: what is asked, in words.
-        schema: the form: names to types (`str`, `int`, `float`, `bool`, a `Literal`, an `Enum`, a list of either of these), or a JSON
-            Schema of a flat object.
-    """
-
-    message: str
-    schema: Mapping[str, Any]
-
-    def form(self) -> dict[str, Any]:
-        """The JSON Schema of the form, a flat object (2026-07-28, elicitation, "Requested Schema").
-
-        Raises:
-            TypeError: a type cannot be asked for.
-        """
-        if self.schema.get("type") == "object":
-            return dict(self.schema)
-        fields = {name: _field(name, kind) for name, kind in self.schema.items()}
-        return {"type": "object", "properties": fields, "required": list(fields)}
 
 
 class Context:
@@ -79,43 +54,75 @@ class Context:
         return "elicitation" in self._abilities
 
     @property
+    def can_ask_url(self) -> bool:
+        """Whether the client can ask a person to open an address."""
+        return "elicitation.url" in self._abilities
+
+    @property
     def can_sample(self) -> bool:
         """Whether the client lends its model."""
         return "sampling" in self._abilities
 
-    def ask(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+    @overload
+    def ask(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> dict[str, Any]: ...
+
+    @overload
+    def ask(self, message: str, schema: type[T], *, key: str = "") -> T: ...
+
+    def ask(self, message: str, schema: Any, *, key: str = "") -> Any:
         """The person's answer to a form.
 
         Args:
             schema: as for `Question`.
-            key: the name of the question; by default its place in the run.
+            key: the name of the question; by default made of its place in the run, its words and its form, so that another
+                question is never taken as answered.
 
         Raises:
             Declined: the person declined, or sent the question away.
         """
-        name = key or self._next_key()
-        return self.ask_all({name: Question(message, schema)})[name]
+        question = Question(message, schema)
+        name = key or self._next_key(question.request())
+        return self.ask_all({name: question})[name]
 
-    def ask_all(self, questions: Mapping[str, Question]) -> dict[str, dict[str, Any]]:
-        """The answers to several questions, asked in one round.
+    def ask_url(self, message: str, url: str, *, key: str = "") -> str:
+        """Ask the person to open an address, for what must not pass through the client; gives the address that they were sent to.
+
+        What is done there is not told: when this returns, they have agreed to go, and the function finds out what came of it.
+
+        Args:
+            url: https, or http on this machine. One that is made anew in each run may differ from the one that is given back.
+
+        Raises:
+            Declined: the person declined, or sent the question away.
+        """
+        visit = Visit(message, url)
+        name = key or self._next_key({"visit": message})
+        return self.ask_all({name: visit})[name]
+
+    def ask_all(self, questions: Mapping[str, Question | Visit]) -> dict[str, Any]:
+        """The answers to several questions, asked in one round; of a `Visit`, the address.
 
         Raises:
             Declined: the person declined one of them, or sent it away.
         """
-        self._need({key: _elicitation(question) for key, question in questions.items()})
-        found: dict[str, dict[str, Any]] = {}
-        for key in questions:
+        self._need({key: question.request() for key, question in questions.items()})
+        found: dict[str, Any] = {}
+        for key, question in questions.items():
             answer = self._answers[key]
             if answer.get("action") != "accept":
                 raise Declined(f"the person did not answer `{key}` ({answer.get('action')})")
-            found[key] = dict(answer.get("content") or {})
+            if isinstance(question, Visit):
+                found[key] = str(answer.get("url") or question.url)
+            else:
+                found[key] = question.read(answer.get("content") or {})
         return found
 
     def sample(self, prompt: str, *, max_tokens: int = 1000, key: str = "") -> str:
         """What the client's model says to `prompt` (deprecated in 2026-07-28, and still there)."""
-        name = key or self._next_key()
         message = {"role": "user", "content": {"type": "text", "text": prompt}}
-        self._need({name: _sampling([message], max_tokens)})
+        request = _sampling([message], max_tokens)
+        name = key or self._next_key(request)
+        self._need({name: request})
         content = self._answers[name].get("content")
         return str(content.get("text", "")) if isinstance(content, Mapping) else ""
 
@@ -130,23 +137,21 @@ class Context:
         return {key: self._answers[key] for key in requests}
 
     def _need(self, requests: Mapping[str, dict[str, Any]]) -> None:
+        if _RESERVED in requests:
+            raise ValueError(f"`{_RESERVED}` is the key of autotool's own question; choose another")
         missing = {key: request for key, request in requests.items() if key not in self._answers}
         if missing:
             raise NeedsInput(missing)
 
-    def _next_key(self) -> str:
+    def _next_key(self, request: Mapping[str, Any]) -> str:
         self._asked += 1
-        return f"question_{self._asked}"
+        text = json.dumps(request, sort_keys=True, default=str)
+        return f"question_{self._asked}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
     def progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell how far the call has come; costs next to nothing when nobody wants to know."""
         if self._report is not None:
             self._report(done, total, message)
-
-
-def _elicitation(question: Question) -> dict[str, Any]:
-    params = {"mode": "form", "message": question.message, "requestedSchema": question.form()}
-    return {"method": "elicitation/create", "params": params}
 
 
 def _sampling(messages: list[dict[str, Any]], max_tokens: int) -> dict[str, Any]:
@@ -158,19 +163,3 @@ def is_context(annotation: Any) -> bool:
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return any(part is Context for part in typing.get_args(annotation))
     return annotation is Context
-
-
-def _field(name: str, kind: Any) -> dict[str, Any]:
-    if isinstance(kind, Mapping):
-        return dict(cast("Mapping[str, Any]", kind))
-    if kind in _PLAIN:
-        return dict(_PLAIN[kind])
-    if typing.get_origin(kind) is Literal:
-        return {"type": "string", "enum": [str(value) for value in typing.get_args(kind)]}
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return {"type": "string", "enum": [str(member.value) for member in kind]}
-    if typing.get_origin(kind) is list:
-        inner = _field(name, typing.get_args(kind)[0])
-        if "enum" in inner:
-            return {"type": "array", "items": inner}
-    raise TypeError(f"`{name}`: {kind!r} cannot be asked for; a form has texts, numbers, booleans and choices")

@@ -289,7 +289,7 @@ class Invocation:
         max_output_bytes: the most bytes of text that the result may have.
         wants_progress: whether progress reports are of use to the caller.
         answers: what the person has answered to questions of the function, by key.
-        abilities: what the client can be asked for: `elicitation`, `sampling`, `roots`.
+        abilities: what the client can be asked for: `elicitation` (forms), `elicitation.url`, `sampling`, `roots`.
     """
 
     key: str

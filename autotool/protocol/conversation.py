@@ -17,6 +17,8 @@ from autotool.protocol.messages import INVALID_PARAMS, META_CAPABILITIES, Reques
 ELICIT = "elicitation/create"
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _NEEDS = {ELICIT: "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+VISITS = "elicitation.url"
+"""The ability of a client to send a person to an address."""
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """Sends a request of a method with its parameters to the client; gives the result, `{}` where it is an error."""
@@ -36,7 +38,7 @@ class Conversation:
     """The client's side of one call.
 
     Attributes:
-        abilities: what it declared that it can be asked for: `elicitation` (forms), `sampling`, `roots`.
+        abilities: what it declared that it can be asked for: `elicitation` (forms), `elicitation.url`, `sampling`, `roots`.
         responses: its answers, by key; never to be trusted without `state`.
         state: what the server gave it to bring back, "" where there is none.
         ask: asks in the middle of the call; None for clients that call again instead.
@@ -60,8 +62,21 @@ class Conversation:
 
     def lacks(self, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """The capabilities that some of `requests` need and the client did not declare."""
-        needed = {_NEEDS.get(str(request.get("method")), "") for request in requests.values()}
-        return {name: {"form": {}} if name == "elicitation" else {} for name in needed if name not in self.abilities}
+        needed = {_needed(request) for request in requests.values()} - set(self.abilities)
+        found: dict[str, Any] = {name: {} for name in needed if not name.startswith("elicitation")}
+        if needed & {"elicitation", VISITS}:
+            modes = (("elicitation", "form"), (VISITS, "url"))
+            found["elicitation"] = {mode: {} for name, mode in modes if name in needed}
+        return found
+
+
+def is_visit(request: Mapping[str, Any]) -> bool:
+    """Whether a request asks a person to open an address."""
+    return request.get("method") == ELICIT and request["params"].get("mode") == "url"
+
+
+def _needed(request: Mapping[str, Any]) -> str:
+    return VISITS if is_visit(request) else _NEEDS.get(str(request.get("method")), "")
 
 
 class InputRequired(Exception):
@@ -119,6 +134,8 @@ def _abilities(capabilities: Any) -> tuple[str, ...]:
     forms = declared.get("elicitation")
     if isinstance(forms, Mapping) and (not forms or "form" in forms):
         found.append("elicitation")
+    if isinstance(forms, Mapping) and "url" in forms:
+        found.append(VISITS)
     return tuple(found)
 
 

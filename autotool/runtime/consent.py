@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from autotool.catalog import Catalog
 from autotool.errors import ProtocolError, Throttled
@@ -192,7 +192,24 @@ class Consent:
         params = dict(request["params"])
         if isinstance(params.get("message"), str):
             params["message"] = self._clean(params["message"])
+        form = params.get("requestedSchema")
+        if isinstance(form, dict):
+            params["requestedSchema"] = self._shown_form(cast("dict[str, Any]", form))
         return {"method": request["method"], "params": params}
+
+    def _shown_form(self, node: dict[str, Any]) -> dict[str, Any]:
+        """A form with its titles and descriptions cleaned; what can be chosen has to come back as it is."""
+        found: dict[str, Any] = {}
+        for key, value in node.items():
+            if isinstance(value, str) and key in ("title", "description"):
+                found[key] = self._clean(value)
+            elif isinstance(value, dict):
+                found[key] = self._shown_form(cast("dict[str, Any]", value))
+            elif isinstance(value, list) and key in ("oneOf", "anyOf"):
+                found[key] = [self._shown_form(one) for one in cast("list[Any]", value) if isinstance(one, dict)]
+            else:
+                found[key] = value
+        return found
 
     async def answer_to(self, ask: Ask, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The client's answer in the middle of a call; `{}` when none comes in time."""
