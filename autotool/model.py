@@ -170,6 +170,35 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputRules:
+    """What happens to what a tool gives, on its way out; None where the general rule holds.
+
+    Attributes:
+        sanitize: whether escape sequences and hidden characters are removed.
+        redact: whether secrets are masked.
+        mask_errors: whether the words of exceptions stay with the server, and the caller gets a number to ask by.
+        untrusted: whether results are marked as written by others.
+        fence: whether a line before and a line after say where such text begins and ends.
+    """
+
+    sanitize: bool | None = None
+    redact: bool | None = None
+    mask_errors: bool | None = None
+    untrusted: bool | None = None
+    fence: bool | None = None
+
+    def over(self, general: OutputRules) -> OutputRules:
+        """These rules, and `general` where they say nothing."""
+        return OutputRules(
+            general.sanitize if self.sanitize is None else self.sanitize,
+            general.redact if self.redact is None else self.redact,
+            general.mask_errors if self.mask_errors is None else self.mask_errors,
+            general.untrusted if self.untrusted is None else self.untrusted,
+            general.fence if self.fence is None else self.fence,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One callable that can be served, as the worker describes it to the front.
 
@@ -192,6 +221,7 @@ class Candidate:
         approval: what its author says of asking before it runs (`none`, `auto`, `required`, `operator`), or "".
         icons: pictures for people, as MCP `Icon` objects.
         implementation: a digest of what runs behind it (source, or words of a command), or "" where there is none.
+        output: what happens to its results, where that is its own.
     """
 
     key: str
@@ -212,6 +242,7 @@ class Candidate:
     approval: str = ""
     icons: tuple[dict[str, Any], ...] = ()
     implementation: str = ""
+    output: OutputRules = OutputRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +344,8 @@ class Outcome:
         error_type: the name of the exception class behind an error, or "".
         asks: the questions without whose answers the call cannot go on, as a JSON object by key, or None.
         retry_after_s: seconds after which the call may be tried again, or None where that would not help.
+        is_raised: whether the words of the error are those of an exception that nobody wrote for callers.
+        meta: what `_meta` of the result says beside the server's own, or None.
     """
 
     is_error: bool
@@ -322,6 +355,8 @@ class Outcome:
     error_type: str = ""
     asks: bytes | None = None
     retry_after_s: float | None = None
+    is_raised: bool = False
+    meta: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

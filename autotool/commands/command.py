@@ -15,7 +15,7 @@ from autotool.commands import conventions, environment, programs, template
 from autotool.commands.dangers import Baked, baked
 from autotool.commands.line import CommandLine, build_line
 from autotool.commands.programs import ProgramFile
-from autotool.config import CommandSection
+from autotool.config import CommandSection, output_rules
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Candidate, Evidence, Hints, TypeOrigin, stated
 from autotool.schema import naming
@@ -98,6 +98,7 @@ def build(name: str, section: CommandSection, variables: Mapping[str, str], told
         tags=("command", *section.tags),
         icons=icons_of(section.icons, f"`[{subject}]`"),
         bounds=Bounds(section.timeout, section.max_output, section.rate_limit, section.concurrency),
+        output=output_rules(section),
         approval=section.approval or "",
         implementation=_implementation(section),
     )

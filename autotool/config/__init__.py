@@ -17,6 +17,7 @@ from autotool.config.policies import (
     DefaultsSection,
     EnvSource,
     LimitsSection,
+    RedactSection,
     ScopeSection,
 )
 from autotool.config.quantities import duration, section, size
@@ -32,6 +33,7 @@ from autotool.config.tools import (
     StatedSection,
     ToolSection,
     Word,
+    output_rules,
 )
 from autotool.config.workers import WorkerSection, WorkerSetSection
 
@@ -49,6 +51,7 @@ __all__ = [
     "OverrideSection",
     "ParameterSection",
     "ProgramSection",
+    "RedactSection",
     "RunSection",
     "Scalar",
     "ScopeSection",
@@ -60,6 +63,7 @@ __all__ = [
     "WorkerSection",
     "WorkerSetSection",
     "duration",
+    "output_rules",
     "size",
 ]
 
@@ -73,6 +77,7 @@ class Config:
     tools: ToolsSection = ToolsSection()
     defaults: DefaultsSection = DefaultsSection()
     limits: LimitsSection = LimitsSection()
+    redact: RedactSection = RedactSection()
     worker: WorkerSection = WorkerSection()
     workers: Annotated[Mapping[str, WorkerSetSection], "Targets that have workers of their own, by name."] = field(
         default_factory=dict[str, WorkerSetSection]

@@ -9,6 +9,9 @@ from autotool.config.quantities import Between, Duration, Size, section
 Approval = Literal["none", "auto", "required", "operator"]
 """`required`: nothing runs without a person's consent; `operator`: somebody at the server gives it, and not the client."""
 
+Errors = Literal["shown", "masked"]
+"""`masked`: the words of an exception stay in the server's log; the caller reads the number under which they are."""
+
 
 @section
 class DefaultsSection:
@@ -20,6 +23,11 @@ class DefaultsSection:
     approval: Annotated[Approval, "Whose consent a call needs: auto asks for what is known to destroy."] = "auto"
     caller_rate_limit: Annotated[str, "Calls of one caller over all tools; empty: no limit."] = "6000/minute"
     global_rate_limit: Annotated[str, "Calls of all callers over all tools; empty: no limit."] = ""
+    sanitize: Annotated[bool, "Remove escape sequences and hidden characters from results."] = True
+    redact: Annotated[bool, "Mask secrets in results."] = True
+    errors: Annotated[Errors, "Whether callers read what exceptions say, or a number to ask by."] = "shown"
+    untrusted: Annotated[bool, "Mark results as written by others."] = False
+    fence: Annotated[bool, "Put untrusted text between two lines that say so."] = False
     threads: Annotated[int, Between(1, 256), "Synchronous calls that run at the same time."] = 32
     concurrency: Annotated[int, Between(1, 4096), "Calls of one tool that run at the same time."] = 8
     caller_concurrency: Annotated[int, Between(1, 4096), "Calls of one caller that run at the same time."] = 16
@@ -35,6 +43,15 @@ class LimitsSection:
     on_storage_failure: Annotated[
         Literal["deny", "allow"], "What happens to calls while the storage cannot be reached."
     ] = "deny"
+
+
+@section
+class RedactSection:
+    """`[redact]`: which secrets are masked beside those that are known by their shape or name."""
+
+    patterns: Annotated[tuple[str, ...], "Regular expressions; each match is masked."] = ()
+    variables: Annotated[tuple[str, ...], "Globs over further variables whose values are secret."] = ()
+    ignore: Annotated[tuple[str, ...], "Kinds that are not masked, as the masks name them."] = ()
 
 
 @section

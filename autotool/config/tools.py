@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from autotool.config.policies import Approval, EnvSource
+from autotool.config.policies import Approval, EnvSource, Errors
 from autotool.config.quantities import Between, Duration, Size, section
+from autotool.model import OutputRules
 
 
 @section
@@ -37,6 +38,17 @@ class StatedSection:
     rate_limit: Annotated[str | None, "Calls of it by one caller; empty: no limit."] = None
     concurrency: Annotated[Annotated[int, Between(1, 4096)] | None, "Calls of it that run at the same time."] = None
     approval: Annotated[Approval | None, "Whose consent a call needs."] = None
+    sanitize: Annotated[bool | None, "Remove escape sequences and hidden characters from its results."] = None
+    redact: Annotated[bool | None, "Mask secrets in its results."] = None
+    errors: Annotated[Errors | None, "Whether callers read what its exceptions say."] = None
+    untrusted: Annotated[bool | None, "Mark its results as written by others."] = None
+    fence: Annotated[bool | None, "Put its text between two lines that say where it begins and ends."] = None
+
+
+def output_rules(stated: StatedSection) -> OutputRules:
+    """What a section says of the way out."""
+    mask = None if stated.errors is None else stated.errors == "masked"
+    return OutputRules(stated.sanitize, stated.redact, mask, stated.untrusted, stated.fence)
 
 
 @section

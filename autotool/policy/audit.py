@@ -39,10 +39,11 @@ class Record:
         tool: the name that was called, whether it exists or not.
         definition: a digest of the tool's definition, "" where there is no such tool.
         arguments: a digest of the canonical arguments, or the arguments with secrets masked.
-        decisions: what each step of the policy decided: `access`, `rate`, `approval`.
+        decisions: what each step of the policy decided: `access`, `rate`, `approval`, and `output` where steps are off.
         outcome: `ok`, `error`, `refused`, `asked`, `cancelled`.
         size: bytes of the result.
         trace: the `traceparent` that came with the call, "" for none.
+        incident: the number by which a caller can ask for an error that was not shown, "" for none.
     """
 
     caller: str
@@ -54,6 +55,7 @@ class Record:
     error: str = ""
     size: int = 0
     trace: str = ""
+    incident: str = ""
     began: float = field(default_factory=time.perf_counter)
 
 
@@ -117,6 +119,8 @@ class AuditTrail:
             plain |= {"outcome": record.outcome, "error": record.error, "ms": round(took, 2), "bytes": record.size}
         if record.trace:
             plain["traceparent"] = record.trace
+        if record.incident:
+            plain["incident"] = record.incident
         if self._lost:
             plain["lost_before"] = self._lost
         return self._append(plain)

@@ -81,18 +81,28 @@ def clean_json(data: bytes) -> bytes:
 
     Everything outside strings, and every string that is clean, stays byte for byte as it was.
     """
+    return clean_json_counted(data)[0]
+
+
+def clean_json_counted(data: bytes) -> tuple[bytes, int]:
+    """As `clean_json`, and how many characters went or were replaced."""
     if _SUSPECT_JSON.search(data) is None:
-        return data
-    return _JSON_STRING.sub(_cleaned_string, data)
+        return data, 0
+    removed = 0
 
+    def cleaned_string(match: re.Match[bytes]) -> bytes:
+        nonlocal removed
+        token = match.group()
+        if _SUSPECT_JSON.search(token) is None:
+            return token
+        text = read_json_string(token)
+        cleaned = clean(text)
+        if cleaned == text:
+            return token
+        removed += (len(text) - len(cleaned)) or 1
+        return json.dumps(cleaned, ensure_ascii=False).encode()
 
-def _cleaned_string(match: re.Match[bytes]) -> bytes:
-    token = match.group()
-    if _SUSPECT_JSON.search(token) is None:
-        return token
-    text = read_json_string(token)
-    cleaned = clean(text)
-    return token if cleaned == text else json.dumps(cleaned, ensure_ascii=False).encode()
+    return _JSON_STRING.sub(cleaned_string, data), removed
 
 
 def read_json_string(token: bytes) -> str:

@@ -93,6 +93,9 @@ _STRONG = {
     "credentials": "credential",
     "authorization": "credentials",
 }
+SECRET_KINDS = frozenset({shape.kind for shape in SHAPES} | set(_STRONG.values()) | {"token", "configured pattern"})
+"""What masks call the things that they hide, beside `value of NAME`."""
+
 _NOT_SECRET_TOKENS = {
     "next", "page", "previous", "prev", "continuation", "sync", "cursor", "resume", "start", "end",
     "stop", "pad", "eos", "bos", "unk", "sep", "cls", "mask", "special", "unknown", "delimiter",

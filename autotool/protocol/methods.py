@@ -252,16 +252,18 @@ class Methods:
         parts = [b'{"content":', outcome.content, b',"isError":', b"true" if outcome.is_error else b"false"]
         if outcome.structured is not None and revision.structured:
             parts += [b',"structuredContent":', _structured(source, name, outcome.structured, revision)]
-        if outcome.retry_after_s is not None:
-            parts.append(self._ending(outcome.retry_after_s, revision))
+        if outcome.retry_after_s is not None or outcome.meta:
+            parts.append(self._ending(outcome, revision))
         elif revision.modern:
             parts.append(self._complete)
         parts.append(b"}")
         return b"".join(parts)
 
-    def _ending(self, retry_after_s: float, revision: Revision) -> bytes:
-        """`_meta` with the time of the next try, in every revision."""
-        meta = {"retryAfterMs": math.ceil(retry_after_s * 1000)}
+    def _ending(self, outcome: Outcome, revision: Revision) -> bytes:
+        """`_meta` with what is to be known of the outcome, in every revision."""
+        meta = dict(outcome.meta or {})
+        if outcome.retry_after_s is not None:
+            meta["retryAfterMs"] = math.ceil(outcome.retry_after_s * 1000)
         if not revision.modern:
             return b',"_meta":' + encode(meta)
         return b',"resultType":"complete","_meta":' + encode({**self._server_meta(), **meta})

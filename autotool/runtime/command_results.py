@@ -56,6 +56,7 @@ def shape(finished: Finished, command: Command, invocation: Invocation) -> Outco
         else None,
         truncated=not finished.stdout.is_whole or bool(finished.stopped),
         error_type="ProgramFailed",
+        is_raised=True,
     )
 
 
@@ -75,6 +76,7 @@ def _success(finished: Finished, text: str, command: Command) -> Outcome:
             return error_outcome(
                 f"`{command.program.word}` ended well, but its output is not what was promised ({problem}):\n{text}",
                 error_type="ResultMismatch",
+                is_raised=True,
             )
         facts["output"] = parsed
     shown = text if text.strip() else f"[exit code {code}, no output]"

@@ -16,11 +16,11 @@ from autotool.errors import ExecutionError, InsufficientScope, Overloaded, Proto
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
 from autotool.policy.access import Scopes
 from autotool.policy.audit import AuditTrail, AuditUnavailable, Record
-from autotool.policy.redact import Redactor
-from autotool.policy.sanitize import clean_json
+from autotool.policy.sanitize import clean
 from autotool.policy.states import digest
 from autotool.protocol.conversation import Conversation, InputRequired
 from autotool.runtime.consent import Consent
+from autotool.runtime.finishing import Finishing
 from autotool.runtime.ports import Executor
 from autotool.runtime.talk import Talk
 from autotool.runtime.tolls import Tolls
@@ -52,7 +52,7 @@ class ToolService:
         executor: Executor,
         *,
         limits: CallLimits,
-        redactor: Redactor,
+        finishing: Finishing,
         own_limits: Mapping[str, CallLimits] | None = None,
         tolls: Tolls | None = None,
         turns: TurnLimits | None = None,
@@ -64,6 +64,7 @@ class ToolService:
         """Offer `catalog`.
 
         Args:
+            finishing: cleans what leaves.
             own_limits: the bounds of single tools, by name.
             tolls: the rate limits; None for none.
             turns: how many calls run at the same time.
@@ -78,7 +79,7 @@ class ToolService:
         self._own_limits = own_limits or {}
         self._tolls = tolls or Tolls(None)
         self._turns = Turns(turns or TurnLimits())
-        self._redactor = redactor
+        self._finishing = finishing
         self._consent = consent
         self._audit = audit
         self._scopes = scopes or Scopes()
@@ -157,10 +158,12 @@ class ToolService:
             return refused
         record.decisions["rate"] = "within"
         if problems:
-            return self._clean(error_outcome("\n".join(problems), error_type="ArgumentError"))
-        if conversation is None or self._consent is None:
-            return self._clean(await self._audited(tool, arguments, caller, report, record))
-        return self._clean(await self._in_talk(tool, arguments, caller, report, conversation, self._consent, record))
+            outcome = error_outcome("\n".join(problems), error_type="ArgumentError")
+        elif conversation is None or self._consent is None:
+            outcome = await self._audited(tool, arguments, caller, report, record)
+        else:
+            outcome = await self._in_talk(tool, arguments, caller, report, conversation, self._consent, record)
+        return await self._finishing.finish(tool, outcome, record)
 
     def _describe(
         self, record: Record, tool: ToolSpec, arguments: Mapping[str, Any], conversation: Conversation | None
@@ -193,7 +196,7 @@ class ToolService:
     def _told_arguments(self, arguments: Mapping[str, Any]) -> Any:
         if not self._masks_arguments:
             return digest(arguments)
-        return json.loads(self._redactor.clean_json(to_json(arguments)))
+        return json.loads(self._finishing.redactor.clean_json(to_json(arguments)))
 
     async def _in_talk(
         self,
@@ -251,7 +254,7 @@ class ToolService:
             return tool
         near = seen.nearest(name)
         hint = f" Did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
-        text = f"Unknown tool: `{name}`.{hint}"
+        text = f"Unknown tool: `{clean(name[:200])}`.{hint}"
         hidden = self.catalog.find(name)
         if hidden is not None:
             # What it is called by is the same as for a tool that does not exist; only HTTP says which scope would open it.
@@ -291,27 +294,11 @@ class ToolService:
         )
         try:
             async with self._turns.taken(caller.account, tool.name):
-                return await self._executor.run(invocation, report)
+                return await self._executor.run(invocation, self._finishing.reporting(tool, report))
         except ExecutionError as error:
             _log.warning("call of `%s` did not finish: %s", tool.name, error)
             retry_s = (error.retry_after_s or None) if isinstance(error, Overloaded) else None
             return error_outcome(str(error), error_type=type(error).__name__, retry_after_s=retry_s)
-
-    def _clean(self, outcome: Outcome) -> Outcome:
-        content = self._redactor.clean_json(clean_json(outcome.content))
-        structured = outcome.structured
-        if structured is not None:
-            structured = self._redactor.clean_json(clean_json(structured))
-        if content is outcome.content and structured is outcome.structured:
-            return outcome
-        return Outcome(
-            is_error=outcome.is_error,
-            content=content,
-            structured=structured,
-            truncated=outcome.truncated,
-            error_type=outcome.error_type,
-            retry_after_s=outcome.retry_after_s,
-        )
 
 
 def _shaped(tool: ToolSpec, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +9,14 @@ from autotool.catalog import Catalog
 from autotool.config import Config
 from autotool.model import Description, SourceFile
 from autotool.policy.access import Scopes
-from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.rules import Rules
 from autotool.protocol.cursors import Cursors
 from autotool.protocol.dispatcher import Dispatcher
 from autotool.protocol.methods import Methods, ServerInfo, ServerSettings
+from autotool.runtime.finishing import Finishing
 from autotool.runtime.operators import OperatorDesk
 from autotool.runtime.ports import Executor
-from autotool.runtime.service import CallLimits, ToolService
+from autotool.runtime.service import ToolService
 from autotool.server import policies
 from autotool.server.definitions import catalog_of, server_info
 from autotool.server.kept import Kept
@@ -86,10 +85,12 @@ async def offered(plan: Plan, executor: Executor, kept: Kept) -> Offer:
         OperatorError: a target cannot be served, or the allowlist names what does not exist.
     """
     description = await executor.start()
-    catalog = catalog_of(description, plan.config, strict=plan.is_configured)
+    redactor = policies.redactor(plan.config, description)
+    catalog = catalog_of(description, plan.config, redactor=redactor, strict=plan.is_configured)
     defaults = plan.config.defaults
-    limits = CallLimits(defaults.timeout, defaults.max_output)
-    redactor = Redactor(secrets={**environment_secrets(os.environ), **dict(description.secrets)})
+    limits = policies.general_limits(defaults)
+    finishing = Finishing(redactor, policies.general_output(defaults))
+    policies.tell_of_raw(catalog, finishing, kept.audit)
     bounds = policies.own_bounds(catalog)
     own = {name: policies.own_limits(bound, limits) for name, bound in bounds.items()}
     service = ToolService(
@@ -99,7 +100,7 @@ async def offered(plan: Plan, executor: Executor, kept: Kept) -> Offer:
         own_limits=own,
         tolls=policies.tolls(plan.config, bounds, kept.windows),
         turns=policies.turns(plan.config, bounds),
-        redactor=redactor,
+        finishing=finishing,
         consent=policies.consent_of(catalog, plan.config, redactor, kept),
         audit=kept.audit,
         scopes=Scopes({name: Rules(one.allow, one.deny) for name, one in plan.config.scopes.items()}),

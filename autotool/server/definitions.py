@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from autotool import __version__
 from autotool.catalog import Catalog
-from autotool.config import Config, ToolSection
+from autotool.config import Config, ToolSection, output_rules
 from autotool.errors import ConfigError
 from autotool.model import Bounds, Description, Refusal, ToolSpec, stated
+from autotool.policy import wording
+from autotool.policy.redact import Redactor
 from autotool.policy.rules import Rules
 from autotool.policy.sanitize import clean_candidate
 from autotool.policy.tokens import secret_kind
@@ -19,16 +21,18 @@ from autotool.schema.icons import icons_of
 from autotool.server.plan import Plan
 
 
-def catalog_of(description: Description, config: Config, *, strict: bool = True) -> Catalog:
+def catalog_of(description: Description, config: Config, *, redactor: Redactor, strict: bool = True) -> Catalog:
     """The tools that exist: cleaned, named, and filtered by the allowlist.
 
     Args:
+        redactor: masks secrets in what is told of tools.
         strict: whether a tool that the config names must exist.
 
     Raises:
         ConfigError: the config names a tool that does not exist, or the allowlist leaves nothing.
     """
-    catalog = Catalog.build([clean_candidate(candidate) for candidate in description.candidates], description.refusals)
+    candidates = [clean_candidate(candidate) for candidate in description.candidates]
+    catalog = Catalog.build(wording.masked(candidates, redactor), description.refusals)
     catalog = _with_sound_headers(catalog, config.tool)
     if strict:
         _check_sections(catalog, config.tool)
@@ -124,6 +128,7 @@ def _as_said(tool: ToolSpec, section: ToolSection) -> ToolSpec:
             one.bounds.concurrency if section.concurrency is None else section.concurrency,
         ),
         approval=section.approval or one.approval,
+        output=output_rules(section).over(one.output),
     )
     if section.name is None:
         return replace(tool, candidate=candidate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
@@ -10,15 +11,16 @@ from autotool.catalog import Catalog
 from autotool.commands.secrets import secret_of
 from autotool.config import ApprovalSection, AuditSection, AuthSection, Config, DefaultsSection, EnvSource
 from autotool.errors import ConfigError
-from autotool.model import Bounds, Caller, ToolSpec
+from autotool.model import Bounds, Caller, Description, OutputRules, ToolSpec
 from autotool.policy.access import TOKEN_PREFIX, TokenFile
 from autotool.policy.approval import Mode
 from autotool.policy.audit import AuditTrail
-from autotool.policy.redact import Redactor
+from autotool.policy.redact import Redactor, environment_secrets
 from autotool.policy.sanitize import clean
 from autotool.policy.states import Ledger, States
 from autotool.policy.windows import Windows
 from autotool.runtime.consent import Consent, ConsentSettings
+from autotool.runtime.finishing import Finishing
 from autotool.runtime.service import CallLimits
 from autotool.runtime.tolls import Tolls
 from autotool.runtime.turns import TurnLimits
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
     from autotool.policy.storage import SharedStorage
     from autotool.server.kept import Kept
     from autotool.transports.bearer import Bearer
+
+
+_log = logging.getLogger("autotool.server")
+
+MOST_OUTPUT_BYTES = 3_750_000
+"""What a limit of 0 stands for: a message has 4 MiB, and there is more in it than text."""
 
 
 def own_bounds(catalog: Catalog) -> dict[str, Bounds]:
@@ -83,12 +91,57 @@ def turns(config: Config, bounds: Mapping[str, Bounds]) -> TurnLimits:
     )
 
 
+def general_limits(defaults: DefaultsSection) -> CallLimits:
+    """The bounds of a call whose tool has none of its own."""
+    return CallLimits(defaults.timeout, defaults.max_output or MOST_OUTPUT_BYTES)
+
+
 def own_limits(bounds: Bounds, limits: CallLimits) -> CallLimits:
     """`limits`, but where a tool has its own."""
+    own = bounds.max_output_bytes
     return CallLimits(
         limits.timeout_s if bounds.timeout_s is None else bounds.timeout_s,
-        limits.max_output_bytes if bounds.max_output_bytes is None else bounds.max_output_bytes,
+        limits.max_output_bytes if own is None else own or MOST_OUTPUT_BYTES,
     )
+
+
+def redactor(config: Config, description: Description) -> Redactor:
+    """What masks secrets: those of known shape or name, of the environment, of commands, and the server's own.
+
+    Raises:
+        ConfigError: `[redact]` holds what is no pattern or no kind.
+    """
+    section = config.redact
+    known = {**environment_secrets(os.environ, section.variables), **dict(description.secrets)}
+    for where, source in (("approval.key", config.approval.key), ("server.key", config.server.key)):
+        if source is not None:
+            known[where] = secret(source, where).decode()
+    storage = config.server.storage
+    url = storage if isinstance(storage, str) else secret(storage, "server.storage").decode()
+    known |= environment_secrets({"server.storage": url})
+    return Redactor(section.patterns, known, section.ignore)
+
+
+def general_output(defaults: DefaultsSection) -> OutputRules:
+    """What happens to results whose tool says nothing of it."""
+    return OutputRules(
+        defaults.sanitize, defaults.redact, defaults.errors == "masked", defaults.untrusted, defaults.fence
+    )
+
+
+def tell_of_raw(catalog: Catalog, finishing: Finishing, audit: AuditTrail | None) -> None:
+    """Say in the log which tools' results leave as they are, where no audit trail says so."""
+    if audit is not None:
+        return
+    rules = [(tool.name, finishing.rules_of(tool)) for tool in catalog.tools]
+    for step, names in (
+        ("sanitize", [name for name, one in rules if not one.sanitize]),
+        ("redact", [name for name, one in rules if not one.redact]),
+    ):
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            told = ", ".join(f"`{name}`" for name in names[:3])
+            _log.warning("`%s` is off for %s%s, and no `[audit]` writes down what is called", step, told, more)
 
 
 def audit_trail(section: AuditSection) -> AuditTrail | None:

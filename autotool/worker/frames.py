@@ -42,7 +42,7 @@ _OUTCOME = struct.Struct(">BIIH")
 _pack_header = _HEADER.pack
 _pack_outcome = _OUTCOME.pack
 
-_IS_ERROR, _HAS_STRUCTURED, _TRUNCATED, _ASKS = 1, 2, 4, 8
+_IS_ERROR, _HAS_STRUCTURED, _TRUNCATED, _ASKS, _RAISED = 1, 2, 4, 8, 16
 
 
 class MalformedFrame(Exception):
@@ -63,6 +63,7 @@ def pack_outcome(outcome: Outcome) -> bytes:
         outcome.is_error * _IS_ERROR
         | (outcome.structured is not None) * _HAS_STRUCTURED
         | outcome.truncated * _TRUNCATED
+        | outcome.is_raised * _RAISED
     )
     name = outcome.error_type.encode("utf-8", "replace")[:200]
     return _pack_outcome(flags, len(outcome.content), len(structured), len(name)) + outcome.content + structured + name
@@ -90,6 +91,7 @@ def unpack_outcome(payload: bytes) -> Outcome:
         structured=payload[middle:end] if flags & _HAS_STRUCTURED else None,
         truncated=bool(flags & _TRUNCATED),
         error_type=payload[end:].decode("utf-8", "replace"),
+        is_raised=bool(flags & _RAISED),
     )
 
 

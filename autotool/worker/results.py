@@ -250,11 +250,15 @@ def _mismatched(data: Any, wrong: str) -> Outcome:
     return error_outcome(
         f"The function returned a value that its own declaration excludes ({wrong}). The value: {shown}",
         error_type="ResultMismatch",
+        is_raised=True,
     )
 
 
 def failure(error: BaseException, *, captured: str = "") -> Outcome:
-    """The outcome of a call that raised `error`: its type and message, never its traceback."""
+    """The outcome of a call that raised `error`: its type and message, never its traceback.
+
+    A `ToolError`, autotool's or another library's, is written for the caller; the words of all others are not.
+    """
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return (
             _text(clean_text(captured), 256_000)
@@ -264,7 +268,8 @@ def failure(error: BaseException, *, captured: str = "") -> Outcome:
     text = clean_text(_described(error))
     if isinstance(error, SystemExit) and captured.strip():
         text += f"\n{clean_text(captured[-_MAX_ERROR_CHARS:])}"
-    return error_outcome(text, error_type=type(error).__name__)
+    is_meant = any(cls.__name__ == "ToolError" for cls in type(error).__mro__)
+    return error_outcome(text, error_type=type(error).__name__, is_raised=not is_meant)
 
 
 def _described(error: BaseException, depth: int = 0) -> str:

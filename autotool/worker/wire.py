@@ -15,6 +15,7 @@ from autotool.model import (
     Evidence,
     Hints,
     Invocation,
+    OutputRules,
     Parameter,
     Progress,
     Refusal,
@@ -54,6 +55,7 @@ def _candidate(plain: dict[str, Any]) -> Candidate:
         "tags": tuple(plain["tags"]),
         "bounds": Bounds(**plain["bounds"]),
         "icons": tuple(plain["icons"]),
+        "output": OutputRules(**plain["output"]),
     }
     return Candidate(**known)
 
