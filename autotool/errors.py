@@ -12,6 +12,7 @@
     │   ├── DeadlineExceeded   it ran longer than it may
     │   ├── WorkerDied         the process that ran it ended
     │   └── Overloaded         there was no room to start it
+    │       └── SwitchedOff    its tool ends the processes it runs in
     ├── StorageDown            what replicas share cannot be reached (always caught)
     ├── ToolError              a tool that a program called failed (only from `autotool.load`)
     └── ProtocolError          a message breaks the protocol (a JSON-RPC error)
@@ -117,6 +118,10 @@ class Overloaded(ExecutionError):
     def __init__(self, text: str, retry_after_s: float = 0.0) -> None:
         super().__init__(text)
         self.retry_after_s = retry_after_s
+
+
+class SwitchedOff(Overloaded):
+    """The tool has ended the processes that it runs in, and is not run for a while."""
 
 
 class StorageDown(AutotoolError):

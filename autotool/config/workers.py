@@ -17,6 +17,10 @@ class WorkerSection:
     workers: Annotated[int, Between(1, 64), "Processes that share the calls; more than one suits stateless code."] = 1
     spare: Annotated[bool, "Keep a further process ready where a worker cannot be forked in milliseconds."] = True
     grace: Annotated[Duration, "How long the other calls of a worker that is replaced may go on."] = 5.0
+    deaths: Annotated[
+        int, Between(0, 1000), "Workers that one tool may end within a minute before it is switched off; 0: any."
+    ] = 5
+    pause: Annotated[Duration, "For how long such a tool is switched off."] = 60.0
     pass_env: Annotated[
         tuple[str, ...] | None, "Globs over the variables that the code gets. Default: all but the server's own."
     ] = None

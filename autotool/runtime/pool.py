@@ -200,6 +200,7 @@ class WorkerPool:
 
     async def _end_worker(self, worker: WorkerLink, grace_s: float) -> None:
         await worker.idle(grace_s)
+        worker.is_ending = True
         _kill(worker.pid)
         await worker.lost
 
@@ -215,6 +216,7 @@ class WorkerPool:
                 [worker.lost for worker in self._workers], timeout=max(grace_s, _EXIT_HANDLERS_S if is_idle else 0.0)
             )
         for worker in self._workers:
+            worker.is_ending = True
             _kill(worker.pid)
         await self._stop_starting()
         if self._zygote is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from autotool.catalog import Catalog
-from autotool.errors import ExecutionError, InsufficientScope, Overloaded, ProtocolError
+from autotool.errors import ExecutionError, InsufficientScope, Overloaded, ProtocolError, SwitchedOff
 from autotool.model import Caller, Invocation, Outcome, Progress, ToolSpec
 from autotool.policy.access import Scopes
 from autotool.policy.audit import AuditTrail, AuditUnavailable, Record
@@ -296,7 +296,8 @@ class ToolService:
             async with self._turns.taken(caller.account, tool.name):
                 return await self._executor.run(invocation, self._finishing.reporting(tool, report))
         except ExecutionError as error:
-            _log.warning("call of `%s` did not finish: %s", tool.name, error)
+            if not isinstance(error, SwitchedOff):  # which the log says once
+                _log.warning("call of `%s` did not finish: %s", tool.name, error)
             retry_s = (error.retry_after_s or None) if isinstance(error, Overloaded) else None
             return error_outcome(str(error), error_type=type(error).__name__, retry_after_s=retry_s)
 

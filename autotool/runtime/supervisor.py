@@ -10,6 +10,7 @@ from typing import Any
 
 from autotool.errors import DeadlineExceeded, WorkerDied
 from autotool.model import Description, Invocation, Outcome
+from autotool.runtime.breaker import Breaker
 from autotool.runtime.launch import WorkerSettings
 from autotool.runtime.pool import WorkerPool
 from autotool.runtime.spawn import Launched
@@ -30,6 +31,7 @@ class WorkerExecutor:
         workers: how many of them share the calls.
         spare: whether a further process is kept ready where workers cannot be forked.
         grace_s: how long the other calls of a retired worker may go on.
+        breaker: switches off tools that end workers; None for none.
     """
 
     def __init__(
@@ -40,9 +42,11 @@ class WorkerExecutor:
         workers: int = 1,
         spare: bool = True,
         grace_s: float = 5.0,
+        breaker: Breaker | None = None,
     ) -> None:
         self._pool = WorkerPool(settings, launched, count=workers, spare=spare, on_end=self._ended)
         self._grace_s = grace_s
+        self._breaker = breaker or Breaker(0, 0.0)
         self._background: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> Description:
@@ -59,8 +63,9 @@ class WorkerExecutor:
         Raises:
             DeadlineExceeded: it did not end in time.
             WorkerDied: the process that ran it ended.
-            Overloaded: the server is shutting down.
+            Overloaded: the server is shutting down, or the tool is switched off.
         """
+        self._breaker.check(invocation.key)
         worker = await self._pool.ready()
         call_id, future = worker.start_call(invocation, report)
         try:
@@ -75,6 +80,7 @@ class WorkerExecutor:
         except asyncio.CancelledError:
             self._spawn(self._abandon(worker, call_id, future))
             raise
+        self._breaker.ended_well(invocation.key)
         if outcome is None:
             raise WorkerDied("The call was cancelled.")
         return outcome
@@ -94,7 +100,9 @@ class WorkerExecutor:
         self._pool.retire(worker, self._grace_s)
 
     def _ended(self, worker: WorkerLink, exit_code: int | None) -> None:
-        """Answer what a worker left unanswered."""
+        """Answer what a worker left unanswered, and hold it against the tools that ran, unless its end was wanted."""
+        if worker.running and not worker.is_ending:
+            self._breaker.died(worker.running)
         if worker.in_flight:
             how = death_text(exit_code)
             _log.warning("a worker ended with %d calls in flight: %s", worker.in_flight, how.partition(".")[0])

@@ -24,6 +24,7 @@ class WorkerLink(asyncio.Protocol):
     Attributes:
         pid: of the process, 0 until it is known.
         retired: whether new calls go elsewhere.
+        is_ending: whether the server ends it, whatever it is doing.
         lost: done when the link has ended.
         exit_code: of the process, once it is known; negative for a signal.
         has_been_called: whether it was ever given a call.
@@ -33,6 +34,7 @@ class WorkerLink(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.pid = 0
         self.retired = False
+        self.is_ending = False
         self.lost: asyncio.Future[None] = loop.create_future()
         self.exit_code: asyncio.Future[int] = loop.create_future()
         self.has_been_called = False
@@ -40,6 +42,7 @@ class WorkerLink(asyncio.Protocol):
         self._ids = itertools.count(1)
         self._splitter = frames.Splitter()
         self._waiting: dict[int, asyncio.Future[Outcome | None]] = {}
+        self._keys: dict[int, str] = {}
         self._reports: dict[int, Report] = {}
         self._out: list[bytes] = []
         self._transport: asyncio.WriteTransport | None = None
@@ -56,6 +59,11 @@ class WorkerLink(asyncio.Protocol):
     def in_flight(self) -> int:
         """How many calls have not been answered."""
         return len(self._waiting)
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The keys of the tools whose calls it has not ended, also of those that nobody waits for any more."""
+        return frozenset(self._keys.values())
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The link is open."""
@@ -76,6 +84,7 @@ class WorkerLink(asyncio.Protocol):
             if report is not None:
                 report(wire.load_progress(payload))
             return
+        self._keys.pop(call_id, None)
         future = self._waiting.pop(call_id, None)
         if future is None or future.done():
             return
@@ -93,6 +102,7 @@ class WorkerLink(asyncio.Protocol):
         self.has_been_called = True
         future: asyncio.Future[Outcome | None] = self._loop.create_future()
         self._waiting[call_id] = future
+        self._keys[call_id] = invocation.key
         if report is not None:
             self._reports[call_id] = report
             future.add_done_callback(lambda _: self._reports.pop(call_id, None))

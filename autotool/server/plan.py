@@ -99,6 +99,7 @@ def _python_executor(
         from autotool.runtime.inline import InlineExecutor
 
         return InlineExecutor(targets, plan.selection, threads=plan.config.defaults.threads)
+    from autotool.runtime.breaker import Breaker
     from autotool.runtime.supervisor import WorkerExecutor
 
     return WorkerExecutor(
@@ -107,4 +108,5 @@ def _python_executor(
         workers=section.workers,
         spare=section.spare,
         grace_s=section.grace,
+        breaker=Breaker(section.deaths, section.pause),
     )
